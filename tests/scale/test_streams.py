@@ -6,7 +6,7 @@ import gzip
 import operator
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +16,6 @@ from xman import models
 from xman.errors import XManError
 from xman.files.container import restore
 from xman.scale import Workers, mpi, shares, stream, streams, tables
-from xman.scale.mpi import OfMPI
 from xman.scale.streams import InTurn, Streamed, Turns, of_arrays
 from xman.tables import read
 from xman.tables.statistics import moments, word_statistics
@@ -154,38 +153,39 @@ def test_workers_with_fewer_rows_than_they_are_borrow_rows_that_do_not_count(tog
     assert all(np.allclose(a, other[w], 0, 1e-12) for other in several for w, a in one.items())
 
 
-def test_a_task_in_turns_waits_for_nothing_and_keeps_its_error_for_the_end():
-    done, fetched = [], Future()
+def test_a_task_in_turns_does_a_step_when_it_is_asked_and_the_others_at_the_end():
+    done = []
 
     def task():
-        yield done.append(1)
-        yield fetched
-        done.append(fetched.result())
-        yield None
-        raise XManError("no such row")
+        for k in range(3):
+            done.append(k)
+            yield k
 
     turns = Turns(task())
-    for _ in range(4):
-        turns.advance()
-    assert done == [1]
-    fetched.set_result(2)
-    for _ in range(4):
-        turns.advance()
-    assert done == [1, 2]
-    with pytest.raises(XManError, match="no such row"):
-        turns.result()
+    turns.advance()
+    assert done == [0] and turns.result() == 2 and done == [0, 1, 2]
+    turns.advance()
+    assert turns.result() == 2 == len(done) - 1
 
 
-def test_workers_that_share_cores_work_while_they_wait(monkeypatch):
-    answers, parts = iter([False, False, True]), []
-    here = OfMPI(SimpleNamespace(rank=0, size=2, Ibarrier=lambda: SimpleNamespace(Test=lambda: next(answers))))
-    here.beside = lambda: parts.append(1)
-    here.meet()
-    assert len(parts) == 3
-    known = [("a", {0}), ("a", {1}), ("b", {0, 1})]
-    here.gathered = lambda _: known
+@pytest.mark.parametrize("away", [False, True])
+def test_workers_with_a_core_each_read_between_their_steps_what_a_thread_would_read(away, monkeypatch):
+    one = minibatches(of_arrays(X, y, SMALL, rows=30), 20)
+    data, ran = of_arrays(X, y, SMALL, rows=30), []
+    data.away, source = away, data.source
+    data.source = lambda k: (time.sleep(0.01 * away), ran.append(threading.current_thread()), source(k))[-1]
+    alone = Workers()
+    alone.size, alone.crowded = 2, lambda: True
+    monkeypatch.setattr(streams, "workers", lambda: alone)
+    assert equal(one, [tuple(map(np.copy, some)) for some in Streamed(data, 20, 0).epoch(1)])
+    assert {thread is threading.main_thread() for thread in ran} == {not away}
+
+
+def test_workers_of_a_host_are_crowded_where_it_has_fewer_than_two_cores_for_each():
+    here, nodes = Workers(), [("a", {0}), ("a", {1}), ("b", {0, 1})]
+    here.gathered = lambda _: nodes
     assert here.crowded()
-    known = known[2:]
+    nodes = nodes[2:]
     assert not here.crowded()
 
 

@@ -40,9 +40,12 @@ class Common:
         self.workers, self.shared = workers, rows is not None
         rows = (rows if self.shared else arena(length)[None]).view(dtype)
         self.local, self.total = rows[k % len(rows)], rows[-1]
-        self.terms, self.sums = ({x: buffer[start:start + np.size(a)].reshape(np.shape(a))
-                                  for (x, a), start in zip(like.items(), places, strict=False)}
-                                 for buffer in (self.local, self.total))
+
+        def views(buffer: np.ndarray) -> dict[str, np.ndarray]:
+            ends = zip(like.items(), places, strict=False)
+            return {x: buffer[start:start + np.size(a)].reshape(np.shape(a)) for (x, a), start in ends}
+
+        self.terms, self.sums = views(self.local), views(self.total)
         self.numbers, self.slices = rows[:, :numbers], rows[:, begin:].reshape(len(rows), n, -1)[:, k]
 
     def add(self, arrays: bool) -> None:

@@ -2,7 +2,6 @@
 their results are added up over the workers, as one flat buffer."""
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -63,8 +62,8 @@ def updated_alike(steps: WengertList, outputs: Collection[str], inplace: Mapping
         forms.add(tuple(named[inplace[x]] for x in state))
     order = [state_of[x] for x in before.totals if x in state_of]
     by_entry = all(ops.facts_of(op).elementwise and not any(map(np.ndim, args)) for _, op, args in last.steps)
-    return order if (by_entry and len(forms) == 1 and {*outputs, *state_of} <= {*before.totals}
-                     and sorted(sum(order, ())) == sorted(inplace)) else []
+    alike = by_entry and len(forms) == 1 and {*outputs, *state_of} <= {*before.totals}
+    return order if alike and sorted(sum(order, ())) == sorted(inplace) else []
 
 
 class CutProgram:
@@ -127,10 +126,10 @@ class CutProgram:
         dtypes = {x: np.result_type(examples[y]) for x, y in sums.items()}
         kinds = dict.fromkeys(dtype for dtype in dtypes.values() if dtype.kind == "f")
         dtypes = {x: dtype if dtype in kinds else next(iter(kinds)) for x, dtype in dtypes.items()}
-        common = [Common(self.workers, {x: examples[y] for x, y in sums.items() if dtypes[x] == dtype}, dtype,
-                         few=not self.state_slices) for dtype in kinds]
-        terms, totals = ({x: a for flat in common for x, a in views(flat).items()}
-                       for views in map(operator.attrgetter, ("terms", "sums")))
+        likes = {dtype: {x: examples[y] for x, y in sums.items() if dtypes[x] == dtype} for dtype in kinds}
+        common = [Common(self.workers, like, dtype, not self.state_slices) for dtype, like in likes.items()]
+        terms = {x: a for flat in common for x, a in flat.terms.items()}
+        totals = {x: a for flat in common for x, a in flat.sums.items()}
         into = {y: x for x, y in sums.items() if np.ndim(examples[y]) and examples[y].dtype == terms[x].dtype}
         into = {into[dst]: dst for dst, _, _ in steps if dst in into}
         copied = {x: y for x, y in sums.items() if x not in into}

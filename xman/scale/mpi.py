@@ -3,7 +3,6 @@ otherwise this process alone."""
 from __future__ import annotations
 
 import functools
-import itertools
 import operator
 import os
 import pickle
@@ -27,21 +26,20 @@ from ..errors import XManError, extra
 SIZES = {name: name for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE")} | {
     "SLURM_NTASKS": "SLURM_STEP_ID", "WORLD_SIZE": "MASTER_ADDR"}
 TIMEOUT = 60.0  # seconds that a worker waits for the others
-SLICE = 2e-5
-A_MOMENT = 1000  # questions, half a millisecond, in which no thread has to be woken
 ENDING = 2.0 ** 20  # what a worker adds to `heard` that was told to end, and not only to stop
 
 
 class Workers:
     """comm: as `joined` takes one, or None. rank: the number of this process among `size`, from 0. waiting:
     since when this worker waits for the others, or 0. heard: what this worker was told: 0, 1 to stop, ENDING
-    to end; stop: the sum of what all were told before the latest sum. beside: the work that a worker does bit
-    by bit while it waits, or None."""
+    to end; stop: the sum of what all were told before the latest sum."""
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
-        self.waiting, self.timeout, self.heard, self.stop = 0.0, TIMEOUT, 0.0, 0.0
-        self.over, self.beside = False, None
+        self.name = f"worker {self.rank + 1} of {self.size}"
+        self.waiting, self.timeout, self.heard, self.stop, self.over = 0.0, TIMEOUT, 0.0, 0.0, False
+        if comm:
+            threading.Thread(target=self.watch, daemon=True).start()
 
     def total(self, x: Any) -> Any:
         """The sum of x over all workers, in a new buffer; its bits do not depend on who came first."""
@@ -91,7 +89,10 @@ class Workers:
 
     def crowded(self) -> bool:
         """Whether a host has fewer than two cores for each of its workers."""
-        return False  # and whether such a worker can work while it waits
+        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+        nodes = self.gathered((platform.node(), {*cores}))
+        hosts = [[cores for node, cores in nodes if node == host] for host in dict(nodes)]
+        return any(len(set.union(*cores)) < 2 * len(cores) for cores in hosts)
 
     def noticed(self, call: Callable, *args: Any) -> Any:
         """The result of a call in which this worker waits for the others; `timeout` limits the wait."""
@@ -106,10 +107,8 @@ class Workers:
             time.sleep(min(1.0, self.timeout / 4))
             since = self.waiting
             if since and time.monotonic() - since > self.timeout:
-                self.abort(f"worker {self.rank + 1} of {self.size} has waited {self.timeout:g} s for the "
-                           "others: one of them hangs, or is that much slower; --timeout says how long to "
-                           "wait")
-                return
+                return self.abort(f"{self.name} has waited {self.timeout:g} s for the others: one of them hangs, "
+                                  "or is that much slower; --timeout says how long to wait")
             self.listen()
 
     def listen(self) -> None:
@@ -131,48 +130,33 @@ class Workers:
 
 
 class OfMPI(Workers):
-    """Those of mpi4py's communicator `comm`, which can work while they wait."""
-    ring: Any = None   # a communicator of the same, on which they tell each other that they live
-    beats: Any = None  # the same while they make trials
+    """Those of mpi4py's communicator `comm`."""
+    beats: Any = None  # while they make trials the communicator `ring`, on which they tell that they live
     heard_at = 0.0     # when the worker before this one did so last
 
-    def reduce(self, buffer: np.ndarray) -> None:
+    def __init__(self, comm: Any):
         from mpi4py import MPI
-        self.noticed(*[self.until, self.comm.Iallreduce(MPI.IN_PLACE, buffer)] if self.beside
-                     else [self.comm.Allreduce, MPI.IN_PLACE, buffer])
+        super().__init__(comm)
+        self.ring = comm.Dup() if MPI.Query_thread() == MPI.THREAD_MULTIPLE else None
+        self.in_place, sys.excepthook = MPI.IN_PLACE, self.uncaught
+
+    def reduce(self, buffer: np.ndarray) -> None:
+        self.noticed(self.comm.Allreduce, self.in_place, buffer)
 
     def meet(self) -> None:
-        self.noticed(*[self.until, self.comm.Ibarrier()] if self.beside else [self.comm.Barrier])
+        self.noticed(self.comm.Barrier)
 
     def gathered(self, x: Any) -> list[Any]:
         return self.noticed(self.comm.allgather, x)
 
-    def until(self, request: Any) -> None:
-        """Wait, and work meanwhile; after a moment sleep between the tests, since MPI would keep the core
-        busy, which others need."""
-        for tries in itertools.count():
-            if self.beside:
-                self.beside()
-            if request.Test():
-                return
-            if tries > A_MOMENT:
-                time.sleep(SLICE)
-
-    def crowded(self) -> bool:
-        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-        nodes = self.gathered((platform.node(), {*cores}))
-        hosts = [[cores for node, cores in nodes if node == host] for host in dict(nodes)]
-        return any(len(set.union(*cores)) < 2 * len(cores) for cores in hosts)
-
     @contextmanager
     def apart(self) -> Iterator[None]:
-        from mpi4py import MPI
-        if not self.ring and MPI.Query_thread() == MPI.THREAD_MULTIPLE:
-            self.ring = self.comm.Dup()
         self.beats, self.heard_at = self.ring, time.monotonic()
         try:
             yield
-            self.until(self.comm.Ibarrier())
+            here = self.comm.Ibarrier()
+            while not here.Test():  # with sleep, since MPI would keep the core busy, which trials need
+                time.sleep(1e-3)
         finally:
             self.beats = None
 
@@ -183,8 +167,8 @@ class OfMPI(Workers):
                 beats.recv(source=before)
                 self.heard_at = time.monotonic()
             if time.monotonic() - self.heard_at > self.timeout:
-                self.abort(f"worker {before + 1} of {self.size} has given no sign of life for {self.timeout:g} "
-                           "s, in a trial or waiting for others: it has ended or was stopped")
+                self.abort(f"worker {before + 1} of {self.size} has given no sign of life for "
+                           f"{self.timeout:g} s, in a trial or after it: it has ended or was stopped")
 
     def abort(self, sentence: str, status: int = 1) -> None:
         print(f"xman: {sentence}", file=sys.stderr, flush=True)
@@ -196,7 +180,7 @@ class OfMPI(Workers):
     def uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """End all workers if one fails: otherwise it would wait for the others, and they for it."""
         sys.__excepthook__(kind, error, trace)
-        self.abort(f"worker {self.rank + 1} of {self.size} has failed, which ends the others too")
+        self.abort(f"{self.name} has failed, which ends the others too")
 
 
 class Comm:
@@ -230,14 +214,11 @@ def joined(comm: Any) -> Iterator[Workers]:
     """
     team = Workers(comm)
     before = TEAM.set(team)
-    if comm:
-        threading.Thread(target=team.watch, daemon=True).start()
     try:
         yield team
     except BaseException as error:
         if team.size > 1:
-            team.abort(f"worker {team.rank + 1} of {team.size} has failed, which ends the others too: "
-                       f"{error}")
+            team.abort(f"{team.name} has failed, which ends the others too: {error}")
         raise
     finally:
         team.over = True
@@ -272,11 +253,8 @@ def of_jax() -> Workers:
         texts = multihost_utils.process_allgather(np.pad(text, (0, int(sizes.max()) - len(text))))
         return [pickle.loads(text[:size].tobytes()) for text, size in zip(texts, sizes, strict=True)]
 
-    if (size := jax.process_count()) == 1:
-        return Workers()
-    processes = Workers(Comm(jax.process_index(), size, gather))  # JAX's service ends the others
-    threading.Thread(target=processes.watch, daemon=True).start()
-    return processes
+    size = jax.process_count()  # JAX's service ends the others with one
+    return Workers(Comm(jax.process_index(), size, gather) if size > 1 else None)
 
 
 @functools.cache
@@ -295,11 +273,7 @@ def of_mpi() -> Workers:
                             "that there is one: start them by the launcher of mpi4py's MPI (under Slurm srun "
                             f"--mpi=pmi2), join them by xman.scale.joined, or unset {name}, so that each "
                             "trains by itself")
-    processes = OfMPI(comm) if comm else Workers()
-    if comm:
-        sys.excepthook = processes.uncaught
-        threading.Thread(target=processes.watch, daemon=True).start()
-    return processes
+    return OfMPI(comm) if comm else Workers()
 
 
 def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:

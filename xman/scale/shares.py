@@ -10,7 +10,7 @@ models only batch normalisation needs such a line.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,14 +41,14 @@ class Shares:
         self.workers, self.each, self.objective = workers(), each, objective
         self.pieces = functools.cache(self.pieces_of)
         self.size = self.workers.size * each
-        inputs, two = inputs_of_rows(objective)
-        self.list = shared(objective.steps, objective.loss, objective.inputs | inputs, two,
-                           objective.running.values(), self.size)
+        self.list = shared(objective, self.size)
 
-    def bounds(self, piece: int, rows: int) -> tuple[int, int]:
-        """The beginning and end of a piece of a minibatch of `rows`; of a borrowed row if it has none."""
+    def bounds(self, piece: int, rows: int) -> tuple[int, int, int]:
+        """The beginning and end of a piece of a minibatch of `rows`, of a borrowed row if it has none; and how
+        many rows it has."""
         start, stop = rows * piece // self.size, rows * (piece + 1) // self.size
-        return (start, stop) if start < stop else (min(start, rows - 1), min(start, rows - 1) + 1)
+        first = min(start, rows - 1)
+        return (start, stop, stop - start) if start < stop else (first, first + 1, 0)
 
     def slice_of(self, rows: int, borrowed: bool = True) -> slice:
         """The slice of a minibatch's rows that this worker has, with or without a row that it borrows."""
@@ -57,21 +57,13 @@ class Shares:
             return slice(rows * first // size, rows * (first + self.each) // size)
         return slice(self.bounds(first, rows)[0], self.bounds(first + self.each - 1, rows)[1])
 
-    def minibatch_inputs(self, X: Any, y: Any, numbers: np.ndarray, epoch: int, rows: int,
-              number: type) -> list[dict[str, Any]]:
-        """The inputs of this worker's pieces. X, y: its rows, with these numbers.
-        rows: the number of rows of the minibatch, over all workers."""
-        return [self.objective.minibatch_inputs(X[k], y[k], numbers[k], epoch) | shares
-                for k, shares in self.pieces(rows, number)]
-
     def pieces_of(self, rows: int, number: type) -> list[tuple[slice, dict[str, Any]]]:
         """(its slice of this worker's rows, the values of share and has) for each piece."""
         pieces, begin = [], self.slice_of(rows).start
         for piece in range(self.workers.rank * self.each, (self.workers.rank + 1) * self.each):
-            start, stop = self.bounds(piece, rows)
-            real = rows * (piece + 1) // self.size - rows * piece // self.size
-            pieces.append((slice(start - begin, stop - begin),
-                          {self.list.share: number(real / rows), self.list.has: number(real > 0)}))
+            start, stop, real = self.bounds(piece, rows)
+            shares = {self.list.share: number(real / rows), self.list.has: number(real > 0)}
+            pieces.append((slice(start - begin, stop - begin), shares))
         return pieces
 
 
@@ -118,10 +110,9 @@ class Minibatches:
                 minibatches.append(last[self.slice_of(len(last))])
             X, y = self.gathered(np.concatenate(minibatches) if len(minibatches) > 1 else minibatches[0])
             for k, numbers in enumerate(minibatches, block):
-                end += len(numbers)
+                places, end = slice(end, end + len(numbers)), end + len(numbers)
                 if k >= first:
-                    yield ((X[end - len(numbers):end], y[end - len(numbers):end], numbers) if self.dense
-                           else (X, y, numbers))
+                    yield (X[places], y[places], numbers) if self.dense else (X, y, numbers)
 
     def gathered(self, numbers: np.ndarray) -> tuple[Any, np.ndarray]:
         """The rows with these numbers, in this order."""
@@ -149,15 +140,11 @@ class SharedList(NamedTuple):
     has: str
 
 
-def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapping[str, Any],
-           outputs: Iterable[str], size: int) -> SharedList:
-    """The list of one of `size` workers, in which the loss and the registers in outputs have the values that
-    all rows together give.
-
-    values: all inputs, of which those with rows have three; fewer: two rows of these. XManError with a line
-    that workers cannot share.
-    """
-    reserved = {*all_registers(steps)}
+def shared(objective: Any, size: int) -> SharedList:
+    """The list of one of `size` workers, in which the loss and what is running have the values that all rows
+    together give. XManError with a line that workers cannot share."""
+    steps, loss, (inputs, fewer) = objective.steps, objective.loss, inputs_of_rows(objective)
+    reserved, values = {*all_registers(steps)}, objective.inputs | inputs
     steps = in_means(steps, *tried_on_rows(steps, values, fewer), reserved)
     three, axes = tried_on_rows(steps, values, fewer)
     share, has = fresh("share_of_rows", reserved), fresh("has_rows", reserved)
@@ -204,7 +191,7 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
         partials[loss] = fresh(f"{loss}_here", reserved)
         lines.append((partials[loss], "divide", (loss, float(size))))
         added[loss] = loss
-    for name in (loss, *outputs):
+    for name in (loss, *objective.running.values()):
         total(name)
     return SharedList(WengertList(lines), partials[loss], share, has)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import mmap
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,32 +29,39 @@ Selection = slice | np.ndarray
 Read = Callable[[int], tuple[tuple[int, int], Callable[[Selection], tuple[Any, Any]]]]
 
 
+@dataclass(eq=False, repr=False)
 class Stream:
     """Rows with targets, in blocks that can be read again. Made by `stream`; fit, evaluate and predict take
     it as data.
 
-    rows: how many. X, y: the first of them. sizes: the rows of each block. read: gives a block by its number.
-    memory: megabytes for rows. ordered: whether windows are read in order, as those of a CSV file. window:
-    the number of rows that are shuffled together. prepared: how a table became rows of numbers. draw: the
-    tenths of the rows that it has, as ALL. name: identifies these rows in checkpoints. where: the place of
+    source: gives a block by its number. counts: the rows of each. memory: megabytes for rows. ordered:
+    whether windows are read in order, as those of a CSV file. name: identifies these rows in checkpoints.
+    prepared: how a table became rows of numbers. away: whether blocks take long to come. where: the place of
     each block in words, of whose rows errors tell the number; without it they count all rows.
+    rows: how many it has. X, y: the first of them. draw: the tenths of the rows that it has, as ALL. sizes:
+    the rows of each block that are among these. window: the number of rows that are shuffled together.
     """
 
-    def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False,
-                 name: str = "", prepared: Prepared | None = None, draw: tuple = ALL, away: bool = False,
-                 where: Sequence[str] = ()):
-        self.source, self.name, self.prepared, self.ordered = read, name, prepared, ordered
-        self.away, self.where = away, where
-        self.counts = np.fromiter(sizes, int)
-        self.starts, self.memory = np.cumsum([0, *self.counts[:-1]]), memory
-        self.take(draw)
+    source: Read
+    counts: Iterable[int]
+    memory: float = MEMORY
+    ordered: bool = False
+    name: str = ""
+    prepared: Prepared | None = None
+    away: bool = False
+    where: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        self.counts = np.fromiter(self.counts, int)
+        self.starts = np.cumsum([0, *self.counts[:-1]])
+        self.take(ALL)
 
     def take(self, draw: tuple) -> None:
         """Have the rows of these tenths alone."""
         self.draw, self.sizes = draw, self.counts
         if draw != ALL:
-            self.sizes = np.array([drawn_by_number(start, n, *draw).sum()
-                                   for start, n in zip(self.starts, self.counts, strict=True)])
+            blocks = zip(self.starts, self.counts, strict=True)
+            self.sizes = np.array([drawn_by_number(start, n, *draw).sum() for start, n in blocks])
             self.name += f" {draw}"
         self.rows = int(self.sizes.sum())
         if not self.rows:
@@ -74,33 +82,33 @@ class Stream:
         return stream
 
     def block(self, k: int, share: slice = slice(None),
-              fetched: Callable[[], tuple] | None = None) -> tuple[np.ndarray, np.ndarray]:
+              fetched: Future | None = None) -> tuple[np.ndarray, np.ndarray]:
         """X and y of a block, or of a share of its rows. XManError where they hold something else than finite
         numbers."""
-        lengths, rows_at = fetched() if fetched else self.source(k)
+        lengths, rows_at = fetched.result() if fetched else self.source(k)
         where = self.where[k] if self.where else f"block {k + 1} of the stream"
         if {*lengths} != {int(self.counts[k])}:
-            raise XManError(f"{where} has {lengths[0]} rows and {lengths[1]} targets, "
-                            f"and had {self.counts[k]} before")
+            raise XManError("{} has {} rows and {} targets, and had {} before".format(where, *lengths,
+                                                                                      self.counts[k]))
         places = share
         if self.draw != ALL:
             begin, end, seed = self.draw
             places = np.flatnonzero(drawn_by_number(self.starts[k], self.counts[k], begin, end, seed))[share]
         X, y = map(np.asarray, rows_at(places))
         for word, a in ("X", X), ("y", y):
-            if (shape := getattr(self, word, a).shape[1:]) != a.shape[1:]:
-                raise XManError(f"{where}: a row of {word} has shape {a.shape[1:]}, and "
-                                f"{shape} before")
-            if a.dtype.kind not in "biuf":
-                raise XManError(f"{where}: {word} holds {a.dtype}, not numbers; labels "
-                                "are their places among the classes")
-            like = getattr(self, word, a).dtype
-            if not np.can_cast(a.dtype, like, "same_kind" if like.kind == "f" else "safe"):
-                raise XManError(f"{where}: {word} holds {a.dtype}, and {like} before")
-            if a.dtype.kind == "f" and not np.isfinite(a).all():
-                place = np.arange(self.counts[k])[places][np.argwhere(~np.isfinite(a))[0][0]]
-                row = f"its row {place + 1}" if self.where else f"row {self.starts[k] + place + 1} of all"
-                raise XManError(f"{where}: {word} holds NaN or infinity, in {row}")
+            like, wrong = getattr(self, word, a), ""
+            if a.shape[1:] != like.shape[1:]:
+                wrong = f"a row of {word} has shape {a.shape[1:]}, and {like.shape[1:]} before"
+            elif a.dtype.kind not in "biuf":
+                wrong = f"{word} holds {a.dtype}, not numbers; labels are their places among the classes"
+            elif not np.can_cast(a.dtype, like.dtype, "same_kind" if like.dtype.kind == "f" else "safe"):
+                wrong = f"{word} holds {a.dtype}, and {like.dtype} before"
+            elif a.dtype.kind == "f" and not np.isfinite(a).all():
+                place = np.arange(self.counts[k])[places][np.argwhere(~np.isfinite(a))[0][0]] + 1
+                row = f"its row {place}" if self.where else f"row {self.starts[k] + place} of all"
+                wrong = f"{word} holds NaN or infinity, in {row}"
+            if wrong:
+                raise XManError(f"{where}: {wrong}")
         return X, y
 
     def batches(self, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -116,43 +124,33 @@ LANES = 48  # a window's parts, whose rows are shuffled separately; many numbers
 
 
 class Turns:
-    """A task that is done in steps, by a generator. After each step it yields None, or a Future that its next
-    step needs; it returns the value of the task."""
+    """A task that is done in steps, by a generator, whose last step gives the value of the task."""
 
-    def __init__(self, steps: Generator[Future | None, None, Any]):
-        self.steps, self.waits_for, self.outcome = steps, None, Future()
+    def __init__(self, steps: Iterator):
+        self.steps, self.latest = steps, None
 
     def advance(self) -> None:
-        """Do the next step, unless there is none, or it would have to wait."""
-        if self.outcome.done() or self.waits_for and not self.waits_for.done():
-            return
-        try:
-            self.waits_for = next(self.steps)
-        except StopIteration as end:
-            self.outcome.set_result(end.value)
-        except Exception as error:  # for the one who asks for the result
-            self.outcome.set_exception(error)
+        """Do the next step, if there is one."""
+        self.latest = next(self.steps, self.latest)
 
     def result(self) -> Any:
         """Do all steps that are left, and return the value of the task."""
-        while not self.outcome.done():
-            wait([self.waits_for] if self.waits_for else [])
-            self.advance()
-        return self.outcome.result()
+        *_, self.latest = self.latest, *self.steps
+        return self.latest
 
 
 class Streamed:
     """The minibatches of a stream; if one window holds all rows, they equal those of `Minibatches`.
 
     A window is read beside the steps on the one before: by a thread, or, where several workers have hardly a
-    core each, in turns with the steps, by all workers at once. With several windows a row goes to the part of
+    core each, a block after each step, by all workers at once. With several windows a row goes to the part of
     a minibatch that corresponds to its place in the window, so that a worker reads the rows that it takes;
     one window is read by all workers, once. data: the stream. size: the rows of a minibatch. slice_of: from
     the rows of a minibatch to this worker's slice of them, with a row that it borrows, or without.
     """
 
     def __init__(self, data: Stream, size: int, seed: int,
-                 slice_of: Callable[[int, bool], slice] = lambda rows, borrowed: slice(0, rows)):
+                 slice_of: Callable[..., slice] = lambda rows, _: slice(0, rows)):
         self.data, self.rows, self.seed, self.workers = data, data.rows, seed, workers()
         self.size = size = min(size, data.rows)
         self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
@@ -190,12 +188,13 @@ class Streamed:
         capacity, filled = 1 + max(stop - start for start, stop in self.bounds), 0
         # a borrowed row may be any row
         buffers = [np.repeat(a[:1], capacity, 0) for a in (self.data.X, self.data.y, np.zeros(1, int))]
-        with ThreadPoolExecutor(2) as pool:  # one thread reads, and waits for the other, which fetches
+        with ThreadPoolExecutor(1) as pool:
             todo = (Turns(self.read(pool, first, *window)) for window in self.windows(number, first))
-            ahead = self.begun(pool, todo)
+            ahead = begun = next(todo, None)
             while ahead:
-                rows, places, ends = ahead()
-                ahead = self.begun(pool, todo)
+                rows, places, ends = begun.result()
+                ahead = next(todo, None)
+                begun = pool.submit(ahead.result) if ahead and not self.in_turns else ahead
                 start = 0
                 for end, complete in ends:
                     stop = filled + end - start
@@ -205,13 +204,8 @@ class Streamed:
                     if complete:
                         stop += self.borrows[first == self.count]
                         yield tuple(buffer[:stop] for buffer in buffers)
-
-    def begun(self, pool: Executor, todo: Iterator[Turns]) -> Callable[[], tuple] | None:
-        """Begin to read the next window, if there is one; the function that is returned
-        waits for its end."""
-        ahead = next(todo, None)
-        self.workers.beside = ahead.advance if ahead and self.in_turns else None
-        return ahead and (ahead.result if self.in_turns else pool.submit(ahead.result).result)
+                        if ahead and self.in_turns:
+                            ahead.advance()
 
     def drawn_order(self, number: int, start: int, edges: np.ndarray) -> np.ndarray:
         """The places in a window of its rows, in the order in which they are taken; −1 for lanes of which
@@ -238,9 +232,9 @@ class Streamed:
         return full * self.lanes[0] + np.minimum(row - full * self.size, lanes)
 
     def read(self, pool: Executor, first: int, number: int, start: int,
-             blocks: np.ndarray) -> Generator[Future | None, None, tuple]:
-        """The task that gives (rows, places, ends) of a window. pool: fetches blocks. first: as for `epoch`.
-        number, start, blocks: as `windows` gives them.
+             blocks: np.ndarray) -> Iterator[tuple]:
+        """The steps of the task that gives (rows, places, ends) of a window. pool: fetches blocks. first: as
+        for `epoch`. number, start, blocks: as `windows` gives them.
 
         rows: X, y and the numbers of rows. places: of the rows that this worker takes, in order, among them.
         ends: (place, whether it ends in this window) of each minibatch.
@@ -251,7 +245,9 @@ class Streamed:
         low, high = edges[[*self.ends]] if length < self.rows else (0, length)
         if not rows:
             numbers = np.repeat(self.begin[blocks] - np.cumsum([0, *sizes[:-1]]), sizes) + np.arange(length)
-            rows = [*(yield from self.between(pool, blocks, low, high)), numbers[low:high]]
+            rows = [np.empty((high - low, *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y)]
+            yield from self.filled(rows, pool, blocks, low)
+            rows = [*rows, numbers[low:high]]
         if length == self.rows:
             self.only_window = rows
         batches = np.arange(max(first, start // self.size), -(-(start + length) // self.size))
@@ -261,22 +257,22 @@ class Streamed:
         indices = np.repeat(stops - ends, stops - starts) + np.arange(ends[-1])
         complete = np.minimum((batches + 1) * self.size, self.rows) <= start + length
         places = self.drawn_order(number, start, edges)[indices] - low
-        return rows, places, [*zip(ends.tolist(), complete.tolist(), strict=True)]
+        yield rows, places, [*zip(ends.tolist(), complete.tolist(), strict=True)]
 
-    def between(self, pool: Executor, blocks: np.ndarray, low: int,
-                high: int) -> Generator[Future | None, None, tuple[np.ndarray, np.ndarray]]:
-        """The task that gives X and y of the rows between these places in a window of blocks; no other rows
-        are read."""
-        X, y = (np.empty((high - low, *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y))
-        stops = np.cumsum(self.data.sizes[blocks])
+    def filled(self, rows: list[np.ndarray], pool: Executor, blocks: np.ndarray, low: int) -> Iterator[None]:
+        """The steps of the task that fills X and y with the rows of a window of blocks, from the place `low`
+        on; no other rows are read."""
+        X, y = rows
+        high, stops = low + len(y), np.cumsum(self.data.sizes[blocks])
         for k, start, stop in zip(blocks.tolist(), [0, *stops[:-1]], stops, strict=True):
             a, b = max(low, start), min(high, stop)
             if a < b:
-                fetched = pool.submit(self.data.source, k) if self.data.away else None
-                yield fetched
-                share = self.data.block(k, slice(a - start, b - start), fetched and fetched.result)
-                X[a - low:b - low], y[a - low:b - low] = share
-        return X, y
+                fetched = pool.submit(self.data.source, k) if self.data.away and self.in_turns else None
+                while fetched and wait([fetched], 1e-4).not_done:
+                    yield
+                X[a - low:b - low], y[a - low:b - low] = self.data.block(k, slice(a - start, b - start),
+                                                                         fetched)
+                yield
 
 
 def minibatches_of(objective: Any, *cut: Any) -> Minibatches | Streamed:

@@ -13,7 +13,6 @@ import numpy as np
 import ops
 
 from ..errors import XManError, extra, refuse_unknown
-from ..interpreters import eval
 from ..tables import Prepared, TableError, prepared
 from ..tables.columns import cells
 from ..tables.formats import file_kind, readable
@@ -103,13 +102,13 @@ def stream_of_tables(source: str, memory: float, preparation: Prepared | None, s
         def rows_at(selection: Selection) -> tuple[np.ndarray, np.ndarray]:
             rows = block[selection] if isinstance(selection, slice) else block.take(selection)
             chunks = [rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE)]
-            return (np.concatenate([preparation.features(chunk, where[k]) for chunk in chunks]),
-                    preparation.targets(rows, where[k]))
+            X = np.concatenate([preparation.features(chunk, where[k]) for chunk in chunks])
+            return X, preparation.targets(rows, where[k])
 
         return (block.num_rows,) * 2, rows_at
 
-    return Stream(numbers, sizes, memory, ordered=kind == "csv", name=f"{source} {sizes}",
-                  prepared=preparation, away="://" in source, where=where)
+    name, away = f"{source} {sizes}", "://" in source
+    return Stream(numbers, sizes, memory, kind == "csv", name, preparation, away, where)
 
 
 def places_of(source: str) -> tuple[str, Any, list[str]]:
@@ -128,10 +127,10 @@ def places_of(source: str) -> tuple[str, Any, list[str]]:
         raise TableError(f"{source}: there is no such file or folder")
     paths = [path]
     if info.type == fs.FileType.Directory:
-        paths = sorted(file.path for file in filesystem.get_file_info(fs.FileSelector(path))
-                       if file.type == fs.FileType.File
-                       and fnmatch.fnmatch(file.base_name, pattern) and file_kind(Path(file.path))
-                       and file.base_name[0] not in "._")
+        is_table = lambda name: (name[0] not in "._" and fnmatch.fnmatch(name, pattern)
+                                 and bool(file_kind(Path(name))))
+        files = filesystem.get_file_info(fs.FileSelector(path))
+        paths = sorted(file.path for file in files if file.type == fs.FileType.File and is_table(file.base_name))
     kinds = {file_kind(Path(file)) for file in paths}
     if len(kinds) != 1 or not kinds <= {"parquet", "feather", "csv"}:
         raise TableError(f"{source} holds {' and '.join(sorted(kinds)) or 'no table'}; a stream is of files "
@@ -233,15 +232,14 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
             sample = pa.concat_tables([sample, unlike.slice(0, 1)], promote_options="permissive")
             break
     preparation = prepared(sample, **settings)
-    like = [statistics_of(c, cells(sample[c.name], c, "the table")) for c in preparation.columns]
+    likes = [(c, statistics_of(c, cells(sample[c.name], c, "the table"))) for c in preparation.columns]
 
     def found_in(k: int) -> tuple[list[Any], Any]:
         """The statistics of each column and of the target in one table."""
         table = training(k)
         y, _ = target_cells(table, preparation.target, where[k])
-        return ([statistics_of(c, cells(table[c.name], c, where[k]), fact)
-                 for c, fact in zip(preparation.columns, like, strict=True)],
-                {*y.tolist()} if preparation.classes else moments(y[:, None]))
+        facts = [statistics_of(c, cells(table[c.name], c, where[k]), like) for c, like in likes]
+        return facts, {*y.tolist()} if preparation.classes else moments(y[:, None])
 
     def merged(a: tuple[list[Any], Any], b: tuple[list[Any], Any]) -> tuple[list[Any], Any]:
         return [*map(operator.add, a[0], b[0])], a[1] | b[1] if preparation.classes else a[1] + b[1]
@@ -251,12 +249,11 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
     facts, goal = functools.reduce(merged, dealt(
         lambda k: functools.reduce(merged, map(found_in, groups[k].tolist())), len(groups)))
     steps, output = lines(preparation.columns, facts, {*ops.G, *(c.register for c in preparation.columns)})
-    row = {c.register: cells(sample[c.name], c, "")[:1] for c in preparation.columns}
-    shape = eval(steps, row)[output].shape[1:]
+    preparation = preparation._replace(steps=steps, output=output)
+    preparation = preparation._replace(shape=preparation.features(sample.slice(0, 1)).shape[1:])
     if preparation.classes:
         key: Any = float if all(label.lstrip("-").replace(".", "", 1).isdecimal() for label in goal) else str
-        classes = tuple(sorted(goal, key=key))
-        return preparation._replace(steps=steps, output=output, shape=shape, classes=classes)
-    scale = (preparation.scale if settings.get("task") == "count"
-             else (float(goal.mean[0]), float(goal.deviation()[0])))
-    return preparation._replace(steps=steps, output=output, shape=shape, scale=scale)
+        return preparation._replace(classes=tuple(sorted(goal, key=key)))
+    if settings.get("task") == "count":
+        return preparation
+    return preparation._replace(scale=(float(goal.mean[0]), float(goal.deviation()[0])))

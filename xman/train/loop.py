@@ -103,8 +103,8 @@ def run_of(model: XMan, data: tuple, settings: Settings) -> Run:
     if isinstance(settings.optimizer, str) and settings.optimizer in METHODS:
         kind = SecondOrder
     elif settings.mesh or device and workers().size * settings.accumulate == 1:
-        from ..scale.devices import OnDevices  # it takes JAX
-        kind = type("DeviceRun", (OnDevices, Run), {})
+        from .on_devices import DeviceRun  # it takes JAX
+        kind = DeviceRun
     return kind(objective, settings)
 
 

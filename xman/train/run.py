@@ -42,7 +42,6 @@ class Run:
         # 0: each worker has all rows
         each = settings.accumulate if self.step_of.shares_rows and not settings.mesh else 0
         shares = Shares(objective, each) if self.workers.size * each > 1 else None
-        self.workers.beside = None  # of a run before this one
         arrays, self.judge = data_and_judge(objective, settings.validation)
         batch_size = 32 if settings.batch_size is None else settings.batch_size
         at_least("batch_size", batch_size, 1, whole_number=True)

@@ -110,7 +110,8 @@ class TrainingStep:
         if self.shares is None:
             self.values.update(self.objective.minibatch_inputs(X, y, numbers, epoch))
         else:
-            self.pieces = self.shares.minibatch_inputs(X, y, numbers, epoch, rows, self.number)
+            self.pieces = [self.objective.minibatch_inputs(X[k], y[k], numbers[k], epoch) | shares
+                           for k, shares in self.shares.pieces(rows, self.number)]
             self.values.update(self.pieces[0])
 
     def program(self, rows: int) -> Compiled | CutProgram:
