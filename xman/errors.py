@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable
 from types import ModuleType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ops.expression import habit, nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,6 +24,13 @@ def refuse_unknown(names: Iterable, choices: Collection, sentence: str) -> None:
     if strange := [name for name in names if name not in choices]:
         first, words = strange[0], [*map(str, choices)]
         raise XManError(f"{sentence.format(first)}; there are {', '.join(words)}{nearest(str(first), words)}")
+
+
+def at_least(name: str, value: Any, least: float, whole_number: bool = False) -> None:
+    """XManError unless the value is a finite number, or a whole number, that is at least `least`."""
+    kinds = (int, np.integer) if whole_number else (int, float, np.number)
+    if not isinstance(value, kinds) or not least <= value < np.inf:
+        raise XManError(f"{name} is a {'whole ' * whole_number}number of at least {least}, not {value!r}")
 
 
 def suggesting(package: str) -> None:

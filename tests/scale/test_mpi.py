@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from xman import XManError
 from xman.files import container
-from xman.scale import launch
+from xman.scale import Workers, launch
 from xman.scale.launch import mpiexec
 
 try:
@@ -167,6 +168,33 @@ def test_a_run_whose_launchers_are_stopped_comes_to_its_end_and_leaves_nobody(tm
         os.kill(proxy, signal.SIGSTOP)
     said = job.communicate(timeout=30)  # when all who hold the pipe have ended
     assert not job.returncode and '"epoch": 15' in said[0], said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells of processes that were stopped")
+def test_a_run_all_of_whose_workers_are_stopped_ends_with_a_sentence(tmp_path):
+    path = tmp_path / "run.safetensors"
+    job = started(*TRAIN, "--epochs", "3000", "--checkpoint", path, "--workers", "2", "--timeout", "2", workers=1)
+    while not path.exists():
+        assert job.poll() is None
+        time.sleep(0.05)
+    for worker in children(job.pid)[-2:]:
+        os.kill(worker, signal.SIGSTOP)
+    said = job.communicate(timeout=30)[1]  # when all who hold the pipe have ended
+    assert job.returncode == 1 and "was stopped for 2 s, which ends the run" in said, said
+
+
+def test_a_wait_in_which_the_whole_job_was_suspended_is_no_wait(monkeypatch):
+    """The clock goes on in such hours, and the thread that watches sleeps through them."""
+    here, ended = Workers(), []
+    here.comm, here.abort = SimpleNamespace(barrier=lambda: time.sleep(0.3)), lambda *words: ended.append(words)
+    watcher = threading.Thread(target=here.watch, daemon=True)
+    here.timeout, clock = 0.5, time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: clock() * 1e4)
+    watcher.start()
+    here.meet()
+    here.over = True
+    watcher.join(5)
+    assert not ended
 
 
 def test_workers_for_whom_there_is_no_room_in_shared_memory_are_not_started(monkeypatch):

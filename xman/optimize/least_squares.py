@@ -11,9 +11,9 @@ from ..engines import compile
 from ..errors import XManError, refuse_unknown
 from ..manager import XMan
 from ..matrices import Jacobian, packed, unpacked
+from ..show.progress import Progress
 from ..sparse import where_it_pays
 from ..train.evaluation import Result, feed, list_of, rows_and_labels
-from ..train.progress import Progress
 from .minimize import objective_list, refuse_complex_parameters, unsound
 
 METHODS = "trf", "dogbox", "lm"

@@ -21,10 +21,10 @@ from ..matrices import Hessian, packed, unpacked
 from ..matrices.linear import LinearMap, refuse_arrays
 from ..passes import EXACT, STABLE, gradient, simplify
 from ..reasons import first_nan
+from ..show.progress import Progress
 from ..sparse import where_it_pays
 from ..train.evaluation import Diverged, Result, judge_of, rows_and_labels
 from ..train.objective import Objective
-from ..train.progress import Progress
 from ..train.run import score
 from ..train.second_order import SMALLEST, refuse_changing
 from ..train.settings import Callback

@@ -8,24 +8,52 @@ from typing import Any
 import numpy as np
 
 from ..engines.jax.engine import AS_WRITTEN, NotForDevices, traceable, wide
-from ..wengert import WengertList
+from ..errors import XManError
 from .mesh import laid
+from .shares import axis_of_rows, inputs_of_rows
 
 AHEAD = 2 ** 28
 
 
 class Devices:
-    """A training step on a mesh, with its loss and the arrays that it overwrites: minibatches are cut by rows
-    over the axis `data`, matrices by rows over `model`; every device has all other arrays.
-    rows: the axis of the rows of each input that has some."""
+    """The steps of an objective's `TrainingList` on a mesh: minibatches are cut by rows over the axis `data`,
+    matrices by rows over `model`; every device has all other arrays. arrays: those that steps overwrite, which
+    stay on the devices from one epoch to the next. rows: the axis of the rows of each input that has some."""
 
-    def __init__(self, steps: WengertList, loss: str, inplace: Mapping[str, str], mesh: Any,
-                 rows: Mapping[str, int]):
-        self.steps, self.loss, self.inplace, self.mesh, self.rows = steps, loss, inplace, mesh, rows
+    def __init__(self, objective: Any, training: Any, loss: str, mesh: Any):
+        self.steps, self.inplace, self.loss, self.mesh = training.steps, training.inplace, loss, mesh
+        self.inputs_of_rows = inputs_of_rows(objective)
         self.programs: dict[tuple[int, int], Callable] = {}
+        self.arrays: dict[str, Any] = {}
+
+    def scanned(self, arrays: Mapping[str, np.ndarray], minibatches: Iterable[tuple[dict, int]],
+                values: Mapping[str, Any]) -> Iterator[tuple[Any, int, bool]]:
+        """(losses, rows, whether there are more) of minibatches that are computed at once. minibatches:
+        (inputs, rows) of each. values: of all other inputs."""
+        self.arrays = self.arrays or self.put(arrays)
+        chunks = self.chunks(minibatches)
+        ahead = next(chunks, None)
+        while ahead:
+            inputs, rows = ahead
+            self.arrays, losses = self.after(self.arrays, inputs, rows, values)
+            ahead = next(chunks, None)  # goes to the devices meanwhile
+            yield losses, rows, bool(ahead)
+
+    def fetch(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Copy the arrays that steps overwrite to the host."""
+        from jax.experimental import multihost_utils
+        with wide():
+            for x, a in self.arrays.items():
+                local = a.is_fully_addressable
+                arrays[x][...] = a if local else multihost_utils.process_allgather(a, tiled=True)
 
     def put(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """The arrays that steps overwrite, on the devices."""
+        """The arrays that steps overwrite, on the devices. NotForDevices where inputs have no axis of rows."""
+        three, two = self.inputs_of_rows
+        try:
+            self.rows = {x: axis_of_rows(x, np.shape(three[x]), np.shape(a)) for x, a in two.items()}
+        except XManError as error:
+            raise NotForDevices(str(error)) from None
         return {x: laid(a := arrays[x], self.mesh, "model", 0 if a.ndim > 1 else None) for x in self.inplace}
 
     def chunks(self, minibatches: Iterable[tuple[dict, int]]) -> Iterator[tuple[dict[str, Any], int]]:

@@ -1,6 +1,7 @@
 """Starts a command as several processes, and again if killed: `xman train … --workers 2 --restarts 3`."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import os
@@ -21,12 +22,14 @@ ENDED = 143  # the status of a process that was told to end, as after SIGTERM
 FINAL = 0, 2, 130, ENDED, -15, 15
 PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 IN_SHARED_MEMORY = 1_060_000  # bytes per worker that MPICH needs: without them it dies of a bus error
+# by which a terminal or a scheduler tells a process to stop or to end; Windows has not all of them
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 MARK = "XMAN_MARK"  # the file that the first worker makes when it is done
 
 
 def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None, timeout: float) -> int:
     """The exit status of `xman WORDS`, run on `workers` workers, up to 1 + restarts times. timeout: seconds
-    in which what started the workers ends after them."""
+    that a worker may be stopped, and in which what started the workers ends after them."""
     if restarts and not checkpoint:
         raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
     # if an option is given twice the last one counts
@@ -35,10 +38,9 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
         command = [mpiexec(), "-n", str(workers), *command]
     for left in reversed(range(restarts + 1)):
         free = shutil.disk_usage("/dev/shm").free if workers > 1 and os.path.isdir("/dev/shm") else math.inf
-        if free < workers * IN_SHARED_MEMORY:
+        if free < (needed := workers * IN_SHARED_MEMORY):
             raise XManError(f"/dev/shm has {free / 1e6:.1f} MB left, and {workers} workers share "
-                            f"{workers * IN_SHARED_MEMORY / 1e6:.1f} there; killed jobs leave files "
-                            "mpich_shm_…, which may be deleted when no job runs")
+                            f"{needed / 1e6:.1f} there; delete mpich_shm_… of killed jobs when no job runs")
         started = time.monotonic()
         status = waited_for(command, timeout)
         if status in FINAL:
@@ -47,53 +49,69 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
         then = f"; it goes on from its checkpoint, and may be started {left} more time{'s' * (left > 1)}"
         took = f"after {time.monotonic() - started:.0f} s"
         print(f"xman: the run {ending} {took}{then * (left > 0)}", file=sys.stderr, flush=True)
-        if not left:
-            break
     return status if status >= 0 else 128 - status
 
 
 def waited_for(command: list[str], timeout: float) -> int:
     """The exit status of a command, which gets the signals that tell this process to end."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                                    MARK: (mark := os.path.join(folder, "done"))}
+        mark = Path(folder, "done")
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), MARK: str(mark)}
         before_it_runs = end_with_parent if sys.platform == "linux" else None
         # in a session of its own, so that it hears a terminal's signals once, from here
         job = subprocess.Popen(command, env=environment, preexec_fn=before_it_runs, start_new_session=True)
-        told: list[int] = []
-        ended = math.inf
+        orders: list[int] = []
 
         def pass_on(number: int, _: Any) -> None:
-            told.append(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
-            job.send_signal(told[-1])
+            orders.append(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
+            job.send_signal(orders[-1])
 
-        before = {number: signal.signal(number, pass_on) for name in ("SIGINT", "SIGTERM", "SIGHUP")
-                  if (number := getattr(signal, name, None))}
-        while (status := job.poll()) is None:
-            # who wants the run to stop stops this process; of a stopped mpiexec nobody else would hear
-            if sys.platform == "linux" and os.waitid(os.P_PID, job.pid, os.WSTOPPED | os.WNOHANG):
-                job.send_signal(signal.SIGCONT)
-            ended = min(ended, time.monotonic()) if os.path.exists(mark) else math.inf
-            if time.monotonic() - ended > timeout:
-                for process in descendants(job.pid):  # the run is done, and MPI does not end
-                    os.kill(process, signal.SIGKILL)
-                status = 0
-                break
-            time.sleep(0.02)
+        before = {number: signal.signal(number, pass_on) for number in SIGNALS}
+        status = until_it_ends(job, mark, timeout)
         for number, handler in before.items():
             signal.signal(number, handler)
-        if told and status not in FINAL:  # told twice, mpiexec ends at once, with a status of its own
-            return 128 + told[-1]
+        if orders and status not in FINAL:  # told twice, mpiexec ends at once, with a status of its own
+            return 128 + orders[-1]
         # MPICH takes a worker that ends without a word for one that is done, and 143 is also its status where
         # it cannot begin
-        silent = not os.path.exists(mark) and (status == 0 or status == ENDED and not told)
+        silent = not mark.exists() and (status == 0 or status == ENDED and not orders)
         return 1 if silent else status
 
 
-def descendants(process: int) -> list[int]:
-    """A process, those that it has started, and those that these have, where Linux tells."""
-    children = (path.read_text().split() for path in Path(f"/proc/{process}/task").glob("*/children"))
-    return [process, *(pid for words in children for child in words for pid in descendants(int(child)))]
+def until_it_ends(job: subprocess.Popen, mark: Path, timeout: float) -> int:
+    """The status of a job, which ends after `timeout` seconds in which a worker was stopped, or in which the
+    run was done. What is stopped and started others goes on, since these would not hear of it."""
+    # how long each stopped process, or the mark, has been seen here; not the hours of a job that is suspended
+    seconds: dict[Any, float] = {}
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return job.wait(pause := min(1.0, timeout / 4))
+        processes = descendants(job.pid)
+        stopped = [pid for pid, state in processes.items() if state == "T"]
+        for pid in stopped:
+            if len(descendants(pid)) > 1:
+                os.kill(pid, signal.SIGCONT)
+        seconds = {x: seconds.get(x, 0.0) + pause for x in [*stopped, *[mark] * mark.exists()]}
+        if late := [x for x, passed in seconds.items() if passed > timeout]:
+            for pid in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            job.wait()
+            if mark.exists():  # the run is done, and MPI does not end
+                return 0
+            print(f"xman: process {late[0]} was stopped for {timeout:g} s, which ends the run", file=sys.stderr)
+            return 1
+
+
+def descendants(process: int) -> dict[int, str]:
+    """{number: state} of a process, of those that it has started, and so on, where Linux tells; T: stopped."""
+    folder, states = Path(f"/proc/{process}"), {}
+    with contextlib.suppress(OSError):  # it may end meanwhile
+        states[process] = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+        for children in (folder / "task").glob("*/children"):
+            for child in children.read_text().split():
+                states |= descendants(int(child))
+    return states
 
 
 def report_end() -> None:

@@ -102,17 +102,19 @@ class Workers:
         return answer
 
     def watch(self) -> None:
-        """End the job if this worker has waited too long, since MPI itself waits forever."""
+        """End the job if this worker has waited too long, since MPI itself waits forever. What counts is how
+        long this thread has slept meanwhile, and not the hours for which all of the job was suspended."""
+        since, seconds = 0.0, 0.0
         while not self.over:
-            time.sleep(min(1.0, self.timeout / 4))
-            since = self.waiting
-            if since and time.monotonic() - since > self.timeout:
+            time.sleep(pause := min(1.0, self.timeout / 4))
+            since, seconds = self.waiting, seconds + pause if self.waiting == since else 0.0
+            if since and seconds > self.timeout:
                 return self.abort(f"{self.name} has waited {self.timeout:g} s for the others: one of them hangs, "
                                   "or is that much slower; --timeout says how long to wait")
-            self.listen()
+            self.listen(pause)
 
-    def listen(self) -> None:
-        """Find out whether another worker lives, where MPI can tell."""
+    def listen(self, pause: float) -> None:
+        """Find out whether another worker lives, where MPI can tell; `pause` seconds after the last time."""
 
     def abort(self, sentence: str, status: int = 1) -> None:
         """End the work of all workers at once."""
@@ -132,7 +134,7 @@ class Workers:
 class OfMPI(Workers):
     """Those of mpi4py's communicator `comm`."""
     beats: Any = None  # while they make trials the communicator `ring`, on which they tell that they live
-    heard_at = 0.0     # when the worker before this one did so last
+    silence = 0.0      # for how many seconds the worker before this one has not done so
 
     def __init__(self, comm: Any):
         from mpi4py import MPI
@@ -151,7 +153,7 @@ class OfMPI(Workers):
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        self.beats, self.heard_at = self.ring, time.monotonic()
+        self.beats, self.silence = self.ring, 0.0
         try:
             yield
             here = self.comm.Ibarrier()
@@ -160,13 +162,14 @@ class OfMPI(Workers):
         finally:
             self.beats = None
 
-    def listen(self) -> None:
+    def listen(self, pause: float) -> None:
         if beats := self.beats:  # in a ring: each tells the next one
             beats.isend(None, (self.rank + 1) % self.size)
+            self.silence += pause
             while beats.iprobe(before := (self.rank - 1) % self.size):
                 beats.recv(source=before)
-                self.heard_at = time.monotonic()
-            if time.monotonic() - self.heard_at > self.timeout:
+                self.silence = 0.0
+            if self.silence > self.timeout:
                 self.abort(f"worker {before + 1} of {self.size} has given no sign of life for "
                            f"{self.timeout:g} s, in a trial or after it: it has ended or was stopped")
 

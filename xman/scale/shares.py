@@ -44,8 +44,8 @@ class Shares:
         self.list = shared(objective, self.size)
 
     def bounds(self, piece: int, rows: int) -> tuple[int, int, int]:
-        """The beginning and end of a piece of a minibatch of `rows`, of a borrowed row if it has none; and how
-        many rows it has."""
+        """The beginning and end of a piece of a minibatch of `rows`, of a borrowed row if it has none; and
+        how many rows it has."""
         start, stop = rows * piece // self.size, rows * (piece + 1) // self.size
         first = min(start, rows - 1)
         return (start, stop, stop - start) if start < stop else (first, first + 1, 0)
@@ -241,8 +241,7 @@ def axis_of_rows(name: str, a: tuple[int, ...], b: tuple[int, ...]) -> int:
     """The axis of a register's rows. a, b: its shapes for three rows and for two, which differ."""
     k = next((k for k in range(len(a)) if len(a) == len(b) and a[k] != b[k]), 0)
     if len(a) != len(b) or a[k] * 2 != b[k] * ROWS or a[:k] + a[k + 1:] != b[:k] + b[k + 1:]:
-        raise XManError(f"{name!r} has shape {a} for three rows and {b} for two, so workers cannot share its "
-                        "rows")
+        raise XManError(f"{name!r} has shape {a} for three rows and {b} for two: no worker can have its rows")
     return k
 
 

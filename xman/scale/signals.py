@@ -7,7 +7,7 @@ import threading
 from types import FrameType
 from typing import Any, NoReturn
 
-from .launch import ENDED, report_end
+from .launch import ENDED, SIGNALS, report_end
 from .mpi import ENDING, Workers
 
 
@@ -39,12 +39,10 @@ class CtrlC:
 
     def __enter__(self) -> CtrlC:
         if threading.current_thread() is threading.main_thread():
-            ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-            handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *ends)}
-            self.before = {number: handler for number, handler in handlers.items()
-                           if (callable(handler) if number == signal.SIGINT else handler == signal.SIG_DFL)}
-            for number in self.before:
-                signal.signal(number, self.hear)
+            for number in SIGNALS:
+                handler = signal.getsignal(number)
+                if callable(handler) if number == signal.SIGINT else handler == signal.SIG_DFL:
+                    self.before[number] = signal.signal(number, self.hear)
         return self
 
     def __exit__(self, *_) -> None:

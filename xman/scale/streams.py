@@ -310,8 +310,7 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
 def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stream:
     """A stream of batches (X, y) that can be iterated again and again; a first pass counts their rows."""
     if isinstance(source, Iterator):
-        raise XManError("an iterator can be read only once; give a function that makes a new one, or a "
-                        "list")
+        raise XManError("an iterator can be read only once; give a list, or a function that makes one")
     again = source if callable(source) else lambda: source
     try:
         sizes = [len(y) for _, y in again()]

@@ -130,7 +130,7 @@ def places_of(source: str) -> tuple[str, Any, list[str]]:
         is_table = lambda name: (name[0] not in "._" and fnmatch.fnmatch(name, pattern)
                                  and bool(file_kind(Path(name))))
         files = filesystem.get_file_info(fs.FileSelector(path))
-        paths = sorted(file.path for file in files if file.type == fs.FileType.File and is_table(file.base_name))
+        paths = sorted(f.path for f in files if f.type == fs.FileType.File and is_table(f.base_name))
     kinds = {file_kind(Path(file)) for file in paths}
     if len(kinds) != 1 or not kinds <= {"parquet", "feather", "csv"}:
         raise TableError(f"{source} holds {' and '.join(sorted(kinds)) or 'no table'}; a stream is of files "

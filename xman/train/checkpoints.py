@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from ..errors import XManError
 from ..files import Model
 from ..files import container as checkpoints
 from ..wengert import WengertList
-
-if TYPE_CHECKING:
-    from .settings import Settings
-    from .step import TrainingStep
+from .settings import Settings
+from .step import TrainingStep
 
 FORMAT = 4  # the version of the format of checkpoints
 

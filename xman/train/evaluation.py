@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import XManError, refuse_unknown
+from ..errors import XManError, at_least, refuse_unknown
 from ..files import Model, trained
 from ..interpreters import eval
 from ..manager import XMan
@@ -208,10 +208,3 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
                 place = [part[place[0]] for part in (X.tocoo().row, X.tocoo().col)]
             raise XManError(f"{word}: {name} holds NaN or infinity, at {tuple(map(int, place))}")
     return X, y
-
-
-def at_least(name: str, value: Any, least: float, whole_number: bool = False) -> None:
-    """XManError unless the value is a finite number, or a whole number, that is at least `least`."""
-    kinds = (int, np.integer) if whole_number else (int, float, np.number)
-    if not isinstance(value, kinds) or not least <= value < np.inf:
-        raise XManError(f"{name} is a {'whole ' * whole_number}number of at least {least}, not {value!r}")

@@ -193,8 +193,7 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[fl
     pairs = []
     for k, (path, table) in enumerate(zip(paths, tables, strict=True)):
         if data.target.name not in table.column_names:
-            raise TableError(f"{path} lacks the column {data.target.name!r}, which holds what is to be "
-                             "predicted")
+            raise TableError(f"{path} lacks the column {data.target.name!r}, which is to be predicted")
         if not cut:
             notes = data.remarks if k else []  # the first file's are there
             table = table.take(with_target(table[data.target.name], data.target.name, notes))

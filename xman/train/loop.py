@@ -11,12 +11,12 @@ from ..files.whole import only_writer
 from ..manager import XMan
 from ..scale.mpi import workers
 from ..scale.signals import CtrlC, Ending, end_as_told
+from ..show.progress import Progress
 from .checkpoints import State
 from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
 from .plot import learning_curve
-from .progress import Progress
-from .run import Run
+from .run import DeviceRun, Run
 from .second_order import METHODS, SecondOrder
 from .settings import Settings, with_keywords_of
 
@@ -103,7 +103,6 @@ def run_of(model: XMan, data: tuple, settings: Settings) -> Run:
     if isinstance(settings.optimizer, str) and settings.optimizer in METHODS:
         kind = SecondOrder
     elif settings.mesh or device and workers().size * settings.accumulate == 1:
-        from .on_devices import DeviceRun  # it takes JAX
         kind = DeviceRun
     return kind(objective, settings)
 

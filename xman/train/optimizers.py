@@ -22,12 +22,11 @@ import numpy as np
 from ops import f
 from ops.facts import parameters_of, taken_by
 
-from ..errors import XManError, nearest, refuse_unknown
+from ..errors import XManError, at_least, nearest, refuse_unknown
 from ..notation import shortened
 from ..passes import gradient, simplify
 from ..passes.writer import ListWriter, Symbol
 from ..wengert import Steps, WengertList, checked_list, fresh, known_registers
-from .evaluation import at_least
 
 Rule = Callable[..., Any]
 

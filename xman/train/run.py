@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..errors import at_least
 from ..interpreters import eval
 from ..scale.common import digest_of
 from ..scale.mesh import mesh_of, slice_of_devices
@@ -22,7 +23,7 @@ from ..scale.shares import Shares
 from ..scale.signals import CtrlC
 from ..scale.streams import Stream, minibatches_of
 from .checkpoints import Checkpoint, State
-from .evaluation import Diverged, Result, at_least, judge_of, rows_and_labels
+from .evaluation import Diverged, Result, judge_of, rows_and_labels
 from .objective import Objective
 from .settings import Settings
 from .step import TrainingStep
@@ -159,6 +160,62 @@ class Run:
         rates = " or ".join(f"{rate:g}" for rate in dict.fromkeys(step.rates.values()) if rate)
         return Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first}; try a learning rate "
                         f"below {rates}, or look at the data")
+
+
+class DeviceRun(Run):
+    """A run whose epochs are scans on JAX's devices. Parameters come back to the host when they are saved, and
+    at the end of an epoch. A list that JAX alone cannot compute runs as any other, if no mesh is asked for."""
+
+    def __init__(self, objective: Objective, settings: Settings):
+        from ..scale.devices import Devices, NotForDevices  # they take JAX
+        super().__init__(objective, replace(settings, mesh=settings.mesh or "data=1"))
+        self.devices = Devices(objective, self.step.training, self.step.loss, self.mesh)
+        self.refusal = () if settings.mesh else NotForDevices
+
+    def steps(self, state: State, ctrl_c: CtrlC) -> Iterator[None]:
+        try:
+            if self.devices:
+                yield from self.scan(state, ctrl_c)
+                return
+        except self.refusal:
+            self.devices = None
+        yield from super().steps(state, ctrl_c)
+
+    def inputs(self, state: State) -> Iterator[tuple[dict, int]]:
+        """The inputs of each minibatch of the epoch that is left, and its number of rows."""
+        step, size = self.step, self.minibatches.size
+        rows = self.minibatches.rows - state.batch * size
+        for t, minibatch in enumerate(self.minibatches.epoch(state.epoch, state.batch), state.t + 1):
+            numbers = {step.training.lr: step.rate(t), step.training.t: step.number(t)}
+            yield self.objective.minibatch_inputs(*minibatch, state.epoch) | numbers, min(size, rows)
+            rows -= size
+
+    def scan(self, state: State, ctrl_c: CtrlC) -> Iterator[None]:
+        """Take the remaining steps of the epoch."""
+        self.begin(state)
+        ctrl_c.deferred = True
+        for losses, rows, more in self.devices.scanned(state.arrays, self.inputs(state), self.step.values):
+            for loss in self.workers.noticed(np.asarray, losses).tolist():
+                self.count(state, loss, rows, ctrl_c)
+                yield
+            # if one worker wants to save or stop, all do
+            wishes = [self.checkpoint.due(), ctrl_c.waiting or self.workers.heard]
+            saving, stop = self.workers.total(np.array(wishes, float))
+            if saving or stop or not more:
+                self.devices.fetch(state.arrays)
+            if saving and more:
+                self.checkpoint.save(state)
+            if stop:
+                ctrl_c.deferred = False
+                ctrl_c.deliver(stop)
+        self.sound, ctrl_c.deferred = self.step.parameters(state.begun), False
+
+    def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
+        """The error as `Run` finds it, step by step, without the mesh, by all rows in each process."""
+        self.minibatches = minibatches_of(self.objective, self.minibatches.size, self.settings.seed)
+        X, y, numbers = next(self.minibatches.epoch(state.epoch, latest))
+        self.step.feed(X, y, numbers, state.epoch, len(numbers))
+        return super().diverged(state, latest, ctrl_c)
 
 
 def data_and_judge(objective: Objective,

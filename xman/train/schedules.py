@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import XManError, nearest
-from .evaluation import at_least
+from ..errors import XManError, at_least, nearest
 
 Schedule = Callable[[int], float]
 

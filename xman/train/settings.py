@@ -10,12 +10,12 @@ from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 
-from ..errors import XManError, refuse_unknown
+from ..errors import XManError, at_least, refuse_unknown
 from ..files.whole import refuse_unwritable
 from ..manager import XMan
 from ..scale.streams import Stream
 from ..tables import Prepared
-from .evaluation import Result, at_least
+from .evaluation import Result
 from .optimizers import Rule
 from .plot import check_plot
 from .schedules import Schedule
@@ -61,8 +61,7 @@ class Settings:
                 at_least(name, value, least)
         at_least("accumulate", self.accumulate, 1, whole_number=True)
         if self.mesh and self.accumulate > 1:
-            raise XManError("a mesh takes the rows of a minibatch at once: leave out accumulate or the "
-                            "mesh")
+            raise XManError("a mesh takes the rows of a minibatch at once: leave out accumulate, or the mesh")
         if self.plot:
             check_plot(self.plot)
         if self.checkpoint:

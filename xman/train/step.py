@@ -42,7 +42,6 @@ class TrainingStep:
                  minibatches: Minibatches | Streamed):
         self.objective, self.settings, self.workers, self.shares = objective, settings, workers, shares
         self.minibatches, self.engine, self.loss = minibatches, settings.engine, objective.loss
-        self.explain = settings.explain
         self.evaluated = (*objective.names, *objective.running)  # the registers that evaluation needs
         lr = 0.1 if settings.lr is None else settings.lr
         self.lr = 1.0 if isinstance(lr, dict) else float(lr)
@@ -156,7 +155,7 @@ class TrainingStep:
     def first_unsound(self, values: dict[str, Any]) -> str:
         """The first NaN, else the first delta or parameter that is not finite, else ""; and its reason."""
         forward = next(k for k, (dst, _, _) in enumerate(self.training.steps, 1) if dst == self.loss)
-        if (first := self.first_register(values, forward)) and self.explain:
+        if (first := self.first_register(values, forward)) and self.settings.explain:
             steps = self.training.steps[:forward]
             steps.places = self.objective.model.operationSequence(self.objective.model.loss).places
             first += reason_of_loss(steps, values, self.loss, self.evaluated)

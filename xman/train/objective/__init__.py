@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import XManError, refuse_unknown
+from ...errors import XManError, at_least, refuse_unknown
 from ...manager import XMan
 from ...passes import EXACT, STABLE, simplify
 from ...scale.draws import Draws
 from ...scale.streams import Stream
-from ..evaluation import at_least, classes_of, feed, labels_of, list_of, rows_and_labels
+from ..evaluation import classes_of, feed, labels_of, list_of, rows_and_labels
 from .lines import penalised, penalty_factors, weighted
 
 
@@ -54,8 +54,7 @@ class Objective:
         self.draw = self.draw if drawn else None  # the model can draw, but this one draws nothing
         self.names = [name for name in steps.inputs if model.isParam(name)]
         if unset := [name for name in self.names if name not in self.inputs]:
-            raise XManError(f"the parameter {unset[0]!r} has no value to begin with; write "
-                            "f.param(default=…)")
+            raise XManError(f"{unset[0]!r} has no value to begin with; write f.param(default=…)")
         if not self.names:
             raise XManError("the loss depends on no parameter: there is nothing to train")
         outputs = [self.loss, *self.running.values()]
@@ -99,8 +98,7 @@ def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, flo
         if isinstance(class_weight, str) and class_weight == "balanced":
             return weights * (len(y) / (len(labels_in_order) * counts))[place]
         if not isinstance(class_weight, Mapping):
-            raise XManError("class_weight is 'balanced' or a dict from classes to numbers, not "
-                            f"{class_weight!r}")
+            raise XManError(f"class_weight is 'balanced' or a dict of classes' numbers, not {class_weight!r}")
         labels_in_order = [labels[k] for k in labels_in_order] if labels else labels_in_order.tolist()
         refuse_unknown(class_weight, labels_in_order,
                        "class_weight has a weight for {!r}, which is no class of the data")

@@ -9,12 +9,11 @@ import numpy as np
 
 from ops.facts import facts_of, linear_in
 
-from ...errors import XManError, refuse_unknown
+from ...errors import XManError, at_least, refuse_unknown
 from ...interpreters import eval
 from ...interpreters.context import depends
 from ...notation import shown
 from ...wengert import WengertList, all_registers, fresh, registers
-from ..evaluation import at_least
 
 
 def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Iterable[str],
