@@ -16,7 +16,7 @@ from xman import models
 from xman.errors import XManError
 from xman.files.container import restore
 from xman.scale import Workers, mpi, shares, stream, streams, tables
-from xman.scale.streams import InTurn, Streamed, Turns, of_arrays
+from xman.scale.streams import InTurn, Streamed, of_arrays
 from xman.tables import read
 from xman.tables.statistics import moments, word_statistics
 from xman.train import evaluate, fit, loop, predict, run
@@ -151,21 +151,6 @@ def test_workers_with_fewer_rows_than_they_are_borrow_rows_that_do_not_count(tog
     assert data.rows > data.window
     one, *several = [here(), *together(5, here)]
     assert all(np.allclose(a, other[w], 0, 1e-12) for other in several for w, a in one.items())
-
-
-def test_a_task_in_turns_does_a_step_when_it_is_asked_and_the_others_at_the_end():
-    done = []
-
-    def task():
-        for k in range(3):
-            done.append(k)
-            yield k
-
-    turns = Turns(task())
-    turns.advance()
-    assert done == [0] and turns.result() == 2 and done == [0, 1, 2]
-    turns.advance()
-    assert turns.result() == 2 == len(done) - 1
 
 
 @pytest.mark.parametrize("away", [False, True])

@@ -41,19 +41,19 @@ def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     return [Stage(WengertList(lines), totals) for lines, totals in stages]
 
 
-def updated_alike(steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str],
-          states: Iterable[tuple[str, ...]], numbers: Collection[str]) -> list[tuple[str, ...]]:
+def updated_alike(training: Any, outputs: Collection[str], inplace: Mapping[str, str],
+                  states: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """The states, in the order of their gradients, if each worker may do the last stage for a slice of all of
     them as if they were one array: if it is entrywise and the same for each. Otherwise [].
 
-    states: each parameter that moves, with its moments. outputs, numbers: outputs and inputs that are not
-    arrays.
+    training: a `TrainingList`. states: each parameter that moves, with its moments. outputs: those that are
+    not arrays.
     """
-    *_, before, last = Stage(WengertList(), {}), *stages_of(steps, {*outputs, *inplace.values()})
+    *_, before, last = Stage(WengertList(), {}), *stages_of(training.steps, {*outputs, *inplace.values()})
     state_of, value_numbers, forms = {}, {}, set()  # value_numbers: a number for each (operator, arguments)
     for state in states:
         lines = WengertList(needed(last.steps, [inplace[x] for x in state]))
-        gradients = {*lines.inputs} - {*numbers, *state}
+        gradients = {*lines.inputs} - {training.lr, training.t, *state}
         named = {x: (k,) for k, x in enumerate([*state, *gradients])}
         for dst, op, args in lines:
             did = op, *(named.get(a, a) if isinstance(a, str) else (repr(a),) for a in args)
@@ -133,10 +133,8 @@ class CutProgram:
         into = {y: x for x, y in sums.items() if np.ndim(examples[y]) and examples[y].dtype == terms[x].dtype}
         into = {into[dst]: dst for dst, _, _ in steps if dst in into}
         copied = {x: y for x, y in sums.items() if x not in into}
-        later = self.stages[k + 1:]
-        read_later = {a for stage in later for _, _, args in stage.steps for a in registers(args)}
-        read_later |= {y for stage in later for y in stage.totals.values()} | {*self.outputs}
-        gives = [dst for dst, _, _ in steps if dst in read_later or dst in copied.values()]
+        read_later = {a for stage in self.stages[k + 1:] for a in stage.steps.inputs}
+        gives = [dst for dst, _, _ in steps if dst in {*read_later, *self.outputs, *copied.values()}]
         # one more line reads the arrays to overwrite, so that they are inputs
         reads = [(fresh("into", {*values, *all_registers(self.steps)}), "bundle", (*into,))] * bool(into)
         if k == len(self.stages) - 2 and self.state_slices:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
@@ -59,24 +60,21 @@ class Devices:
     def chunks(self, minibatches: Iterable[tuple[dict, int]]) -> Iterator[tuple[dict[str, Any], int]]:
         """(inputs, rows) of minibatches with equally many rows, stacked along a first axis on the devices, of
         which each process has brought its own."""
-        chunk: list[dict[str, Any]] = []
-        before = 0
-        for inputs, rows in minibatches:
-            arrays = {x: np.array(inputs[x]) for x in self.steps.inputs if x in inputs}
-            if strange := [x for x, a in arrays.items() if a.dtype.kind not in "biuf"]:
-                raise NotForDevices(f"a mesh takes arrays, and {strange[0]!r} is none: train without it")
-            size = sum(a.nbytes for a in arrays.values())
-            if chunk and (rows != before or (len(chunk) + 1) * size > AHEAD):
-                yield self.stacked(chunk, before), before
-                chunk = []
-            chunk, before = [*chunk, arrays], rows
-        if chunk:
-            yield self.stacked(chunk, before), before
-
-    def stacked(self, chunk: list[dict[str, Any]], rows: int) -> dict[str, Any]:
-        arrays = {x: np.stack([minibatch[x] for minibatch in chunk]) for x in chunk[0]}
         axes = {x: 1 + axis for x, axis in self.rows.items()}  # behind that of the minibatches
-        return {x: laid(a, self.mesh, "data", axes.get(x), rows) for x, a in arrays.items()}
+        for rows, alike in groupby(minibatches, lambda minibatch: minibatch[1]):
+            arrays = (self.copies(inputs) for inputs, _ in alike)
+            for first in arrays:
+                count = max(1, AHEAD // max(1, sum(a.nbytes for a in first.values())))
+                chunk = [first, *islice(arrays, count - 1)]
+                stacks = {x: np.stack([minibatch[x] for minibatch in chunk]) for x in first}
+                yield {x: laid(a, self.mesh, "data", axes.get(x), rows) for x, a in stacks.items()}, rows
+
+    def copies(self, inputs: dict) -> dict[str, np.ndarray]:
+        """The inputs that steps read. NotForDevices where one is no array."""
+        arrays = {x: np.array(inputs[x]) for x in self.steps.inputs if x in inputs}
+        if strange := [x for x, a in arrays.items() if a.dtype.kind not in "biuf"]:
+            raise NotForDevices(f"a mesh takes arrays, and {strange[0]!r} is none: train without it")
+        return arrays
 
     def after(self, arrays: dict[str, Any], inputs: dict[str, Any], rows: int,
               values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:

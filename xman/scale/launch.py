@@ -47,8 +47,8 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
             break
         ending = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         then = f"; it goes on from its checkpoint, and may be started {left} more time{'s' * (left > 1)}"
-        took = f"after {time.monotonic() - started:.0f} s"
-        print(f"xman: the run {ending} {took}{then * (left > 0)}", file=sys.stderr, flush=True)
+        ending += f" after {time.monotonic() - started:.0f} s{then * (left > 0)}"
+        print(f"xman: the run {ending}", file=sys.stderr, flush=True)
     return status if status >= 0 else 128 - status
 
 

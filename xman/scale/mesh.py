@@ -3,6 +3,7 @@ communication."""
 from __future__ import annotations
 
 import math
+import re
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -19,13 +20,9 @@ def mesh_of(text: str) -> Any:
     if (team := workers()).size > 1 and not jax.distributed.is_initialized():  # one process a device
         address = team.gathered(free_address() if team.rank == 0 else "")[0]
         jax.distributed.initialize(address, team.size, team.rank)
-    sizes = {"data": 1, "model": 1}
-    for entry in text.split(","):
-        name, _, n = entry.partition("=")
-        if name not in sizes or not n.isdecimal() or not int(n):
-            raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows are cut over "
-                            "the first, parameters over the second")
-        sizes[name] = int(n)
+    if not re.fullmatch(r"((^|,)(data|model)=0*[1-9]\d*)+", text, re.ASCII):
+        raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2, to cut rows, or also parameters")
+    sizes = {"data": 1, "model": 1} | {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", text)}
     together, n = workers().size > 1, math.prod(sizes.values())
     devices = jax.devices() if together else jax.local_devices()
     if len(devices) < n or together and len(devices) != n:

@@ -3,7 +3,6 @@ otherwise this process alone."""
 from __future__ import annotations
 
 import functools
-import operator
 import os
 import pickle
 import platform
@@ -119,6 +118,10 @@ class Workers:
     def abort(self, sentence: str, status: int = 1) -> None:
         """End the work of all workers at once."""
         print(f"xman: {sentence}", file=sys.stderr, flush=True)
+        self.end(status)
+
+    def end(self, status: int) -> None:
+        """The same, without a word."""
         self.comm.abort(status)
 
     @contextmanager
@@ -173,8 +176,7 @@ class OfMPI(Workers):
                 self.abort(f"worker {before + 1} of {self.size} has given no sign of life for "
                            f"{self.timeout:g} s, in a trial or after it: it has ended or was stopped")
 
-    def abort(self, sentence: str, status: int = 1) -> None:
-        print(f"xman: {sentence}", file=sys.stderr, flush=True)
+    def end(self, status: int) -> None:
         threading.Timer(5.0, os._exit, [status]).start()  # in case MPI itself hangs
         time.sleep(0.2)  # so that the launcher can still pass the sentence on
         self.comm.Abort(status)
@@ -268,14 +270,13 @@ def of_mpi() -> Workers:
         try:
             comm = extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
         except RuntimeError as error:
-            raise XManError(f"mpi4py finds no MPI ({str(error).splitlines()[0]}); pip install 'xman[mpi]', "
-                            "or say where the library is, by MPI4PY_LIBMPI") from None
+            raise XManError(f"mpi4py finds no MPI ({str(error).splitlines()[0]}); pip install 'xman[mpi]', or set "
+                            "MPI4PY_LIBMPI to the library") from None
         if comm.size == 1:
             name = several[0]
-            raise XManError(f"the launcher says by {name} that there are {os.environ[name]} workers, and MPI "
-                            "that there is one: start them by the launcher of mpi4py's MPI (under Slurm srun "
-                            f"--mpi=pmi2), join them by xman.scale.joined, or unset {name}, so that each "
-                            "trains by itself")
+            raise XManError(f"the launcher says by {name} that there are {os.environ[name]} workers, and MPI that "
+                            "there is one: take the launcher of mpi4py's MPI (under Slurm srun --mpi=pmi2), join "
+                            f"them by xman.scale.joined, or unset {name}, so that each trains by itself")
     return OfMPI(comm) if comm else Workers()
 
 
@@ -299,8 +300,8 @@ def dealt(call: Callable[[int], Any], count: int) -> Iterator[Any]:
             except XManError as error:
                 answers[k] = type(error)(str(error))  # its attributes may not be picklable
                 break
-    everyone = functools.reduce(operator.or_, team.gathered(answers))
+    outcomes = {k: outcome for answers in team.gathered(answers) for k, outcome in answers.items()}
     for k in range(count):
-        if isinstance(everyone[k], XManError):
-            raise everyone[k]
-        yield everyone[k]
+        if isinstance(outcomes[k], XManError):
+            raise outcomes[k]
+        yield outcomes[k]

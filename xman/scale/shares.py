@@ -176,13 +176,11 @@ def shared(objective: Any, size: int) -> SharedList:
         elif linear_in(op, [k for k, a in enumerate(args) if isinstance(a, str) and a in partials]):
             terms = []
             for a in args:
-                if a in partials or ops.facts_of(op).flow != "plus":
-                    terms.append(partials.get(a, a) if isinstance(a, str) else a)
-                elif isinstance(a, str):  # a value that all workers have is added once
-                    terms.append(fresh(f"{a}_here", reserved))
-                    lines.append((terms[-1], "divide", (a, float(size))))
-                else:
-                    terms.append(a / size)
+                is_part = isinstance(a, str) and a in partials
+                if not is_part and ops.facts_of(op).flow == "plus":  # what all workers have is added once
+                    lines.append((fresh(f"{dst}_term", reserved), "divide", (a, float(size))))
+                    a = lines[-1][0]
+                terms.append(partials[a] if is_part else a)
             partials[dst] = fresh(f"{dst}_here", reserved)
             lines.append((partials[dst], op, tuple(terms)))
         else:
@@ -265,12 +263,11 @@ def taken_together(line: Line, three: Mapping[str, Any], axes: Mapping[str, tupl
         if (hasattr(out, "tocsr") and axis == 0) or same_entries(np.concatenate([first, last], axis), out):
             return "rows"
     else:
-        combinations = [name for name, joined in (("sum", first + last), ("mean", (2 * first + last) / ROWS))
-                        if same_entries(joined, out)]
-        if combinations:
-            return combinations[-1] if op == "mean" else combinations[0]
-    raise XManError(f"{shown(line)}: it combines rows by something other than a sum or a mean, so workers cannot "
-                    "share them; train by one worker, without --accumulate")
+        combinations = {"sum": first + last, "mean": (2 * first + last) / ROWS}
+        if same := [name for name, x in combinations.items() if same_entries(x, out)]:
+            return same[-1] if op == "mean" else same[0]
+    raise XManError(f"{shown(line)}: it combines rows by something other than a sum or a mean: train by one worker, "
+                    "without --accumulate")
 
 
 def same_entries(estimate: Any, out: Any) -> bool:

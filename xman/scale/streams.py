@@ -24,7 +24,7 @@ ALL = 0, 10, 0  # the tenths of the rows, from and to, and the seed that draws r
 # shuffles the next, which needs copies of its own
 COPIES = 6
 
-Selection = slice | np.ndarray
+Selection, Cut = slice | np.ndarray, Callable[..., slice]
 # from a block's number to (its numbers of rows of X and of y, a function from places in it to their rows)
 Read = Callable[[int], tuple[tuple[int, int], Callable[[Selection], tuple[Any, Any]]]]
 
@@ -72,8 +72,7 @@ class Stream:
         if self.sizes.max() > self.window:
             largest = int(self.sizes.max())
             raise XManError(f"a block of {largest:,} rows takes {largest * each / 1e6:,.3g} MB, and {COPIES} "
-                            f"have to fit into {self.memory:g} MB: allow more, or write files with smaller "
-                            "row groups")
+                            f"have to fit into {self.memory:g} MB: allow more, or write smaller row groups")
 
     def drawn(self, seed: int, begin: int, end: int) -> Stream:
         """The rows that a draw by their numbers puts into these tenths of all."""
@@ -123,20 +122,10 @@ ROWS = 3  # the rows that a stream shows of itself
 LANES = 48  # a window's parts, whose rows are shuffled separately; many numbers of workers divide it
 
 
-class Turns:
-    """A task that is done in steps, by a generator, whose last step gives the value of the task."""
-
-    def __init__(self, steps: Iterator):
-        self.steps, self.latest = steps, None
-
-    def advance(self) -> None:
-        """Do the next step, if there is one."""
-        self.latest = next(self.steps, self.latest)
-
-    def result(self) -> Any:
-        """Do all steps that are left, and return the value of the task."""
-        *_, self.latest = self.latest, *self.steps
-        return self.latest
+def last_of(steps: Iterator, latest: Any = None) -> Any:
+    """What the last of the steps gives; `latest` where none is left."""
+    *_, latest = latest, *steps
+    return latest
 
 
 class Streamed:
@@ -150,21 +139,22 @@ class Streamed:
     """
 
     def __init__(self, data: Stream, size: int, seed: int,
-                 slice_of: Callable[..., slice] = lambda rows, _: slice(0, rows)):
+                 slice_of: Cut = lambda rows, _: slice(0, rows)):
         self.data, self.rows, self.seed, self.workers = data, data.rows, seed, workers()
         self.size = size = min(size, data.rows)
         self.count, self.begin = -(-self.rows // size), np.cumsum([0, *data.sizes[:-1]])
         # for a minibatch, and for the last one: the edges of the lanes, the bounds of this worker's rows, and
         # whether it borrows a row
-        self.lanes, self.bounds, self.borrows = [], [], []
+        self.lanes, self.bounds, self.borrows, lows, highs = [], [], [], [], []
         for rows in size, self.rows - (self.count - 1) * size:
             share = slice_of(rows, False)
-            self.lanes.append(rows * np.arange(LANES + 1) // LANES)
+            self.lanes.append(edges := rows * np.arange(LANES + 1) // LANES)
             self.bounds.append((share.start, share.stop))
             self.borrows.append(slice_of(rows, True).stop > share.stop)
-        ranges = [(np.searchsorted(edges, start, "right") - 1, np.searchsorted(edges, stop))
-                  for edges, (start, stop) in zip(self.lanes, self.bounds, strict=True) if start < stop]
-        self.ends = (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else (0, 0)
+            if share.start < share.stop:
+                lows.append(np.searchsorted(edges, share.start, "right") - 1)
+                highs.append(np.searchsorted(edges, share.stop))
+        self.ends = min(lows, default=0), max(highs, default=0)
         self.in_turns = self.workers.size > 1 and self.workers.crowded()
         self.only_window: list[np.ndarray] = []  # the rows of the only window
 
@@ -189,13 +179,12 @@ class Streamed:
         # a borrowed row may be any row
         buffers = [np.repeat(a[:1], capacity, 0) for a in (self.data.X, self.data.y, np.zeros(1, int))]
         with ThreadPoolExecutor(1) as pool:
-            todo = (Turns(self.read(pool, first, *window)) for window in self.windows(number, first))
-            ahead = begun = next(todo, None)
+            todo = (self.read(pool, first, *window) for window in self.windows(number, first))
+            ahead, latest, beside = next(todo, None), None, None
             while ahead:
-                rows, places, ends = begun.result()
-                ahead = next(todo, None)
-                begun = pool.submit(ahead.result) if ahead and not self.in_turns else ahead
-                start = 0
+                rows, places, ends = beside.result() if beside else last_of(ahead, latest)
+                ahead, latest, start = next(todo, None), None, 0
+                beside = pool.submit(last_of, ahead) if ahead and not self.in_turns else None
                 for end, complete in ends:
                     stop = filled + end - start
                     for a, buffer in zip(rows, buffers, strict=True):
@@ -205,7 +194,7 @@ class Streamed:
                         stop += self.borrows[first == self.count]
                         yield tuple(buffer[:stop] for buffer in buffers)
                         if ahead and self.in_turns:
-                            ahead.advance()
+                            latest = next(ahead, latest)
 
     def drawn_order(self, number: int, start: int, edges: np.ndarray) -> np.ndarray:
         """The places in a window of its rows, in the order in which they are taken; −1 for lanes of which

@@ -62,9 +62,8 @@ class TrainingStep:
         self.begun_with = ""
         states = [(w, *(m for m, of in self.training.moments.items() if of == w))
                   for w in self.factors if w in self.inplace]  # neither numbers nor what does not move
-        self.divided = updated_alike(
-            self.training.steps, self.outputs, self.inplace, states, [self.training.lr, self.training.t]) if (
-            shares and workers.comm and len({a.dtype for a in start.values()}) == 1) else []
+        alike = shares and workers.comm and len({a.dtype for a in start.values()}) == 1
+        self.divided = updated_alike(self.training, self.outputs, self.inplace, states) if alike else []
         self.slices: dict[str, np.ndarray] = {}  # this worker's, of a state that workers share
 
     def training_lists(self, steps: WengertList) -> tuple[TrainingList, TrainingList]:
