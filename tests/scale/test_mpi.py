@@ -180,7 +180,7 @@ def test_a_run_all_of_whose_workers_are_stopped_ends_with_a_sentence(tmp_path):
     for worker in children(job.pid)[-2:]:
         os.kill(worker, signal.SIGSTOP)
     said = job.communicate(timeout=30)[1]  # when all who hold the pipe have ended
-    assert job.returncode == 1 and "was stopped for 2 s, which ends the run" in said, said
+    assert job.returncode == 1 and "was stopped for 2 s: the run ends" in said, said
 
 
 def test_a_wait_in_which_the_whole_job_was_suspended_is_no_wait(monkeypatch):

@@ -18,7 +18,7 @@ AHEAD = 2 ** 28
 
 class Devices:
     """The steps of an objective's `TrainingList` on a mesh: minibatches are cut by rows over the axis `data`,
-    matrices by rows over `model`; every device has all other arrays. arrays: those that steps overwrite, which
+    matrices by rows over `model`; every device has all other arrays. arrays: those that steps overwrite; they
     stay on the devices from one epoch to the next. rows: the axis of the rows of each input that has some."""
 
     def __init__(self, objective: Any, training: Any, loss: str, mesh: Any):
@@ -49,7 +49,7 @@ class Devices:
                 arrays[x][...] = a if local else multihost_utils.process_allgather(a, tiled=True)
 
     def put(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """The arrays that steps overwrite, on the devices. NotForDevices where inputs have no axis of rows."""
+        """The arrays that steps overwrite, on the devices. NotForDevices where inputs have no rows."""
         three, two = self.inputs_of_rows
         try:
             self.rows = {x: axis_of_rows(x, np.shape(three[x]), np.shape(a)) for x, a in two.items()}

@@ -99,12 +99,12 @@ def until_it_ends(job: subprocess.Popen, mark: Path, timeout: float) -> int:
             job.wait()
             if mark.exists():  # the run is done, and MPI does not end
                 return 0
-            print(f"xman: process {late[0]} was stopped for {timeout:g} s, which ends the run", file=sys.stderr)
+            print(f"xman: process {late[0]} was stopped for {timeout:g} s: the run ends", file=sys.stderr)
             return 1
 
 
 def descendants(process: int) -> dict[int, str]:
-    """{number: state} of a process, of those that it has started, and so on, where Linux tells; T: stopped."""
+    """{number: state} of a process, of those that it started, and so on, where Linux tells. T: stopped."""
     folder, states = Path(f"/proc/{process}"), {}
     with contextlib.suppress(OSError):  # it may end meanwhile
         states[process] = (folder / "stat").read_text().rpartition(")")[2].split()[0]

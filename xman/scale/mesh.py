@@ -21,7 +21,7 @@ def mesh_of(text: str) -> Any:
         address = team.gathered(free_address() if team.rank == 0 else "")[0]
         jax.distributed.initialize(address, team.size, team.rank)
     if not re.fullmatch(r"((^|,)(data|model)=0*[1-9]\d*)+", text, re.ASCII):
-        raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2, to cut rows, or also parameters")
+        raise XManError(f"{text!r} is no mesh; write data=2 or data=2,model=2, to cut rows or parameters too")
     sizes = {"data": 1, "model": 1} | {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", text)}
     together, n = workers().size > 1, math.prod(sizes.values())
     devices = jax.devices() if together else jax.local_devices()

@@ -163,8 +163,8 @@ class Run:
 
 
 class DeviceRun(Run):
-    """A run whose epochs are scans on JAX's devices. Parameters come back to the host when they are saved, and
-    at the end of an epoch. A list that JAX alone cannot compute runs as any other, if no mesh is asked for."""
+    """A run whose epochs are scans on JAX's devices. Parameters come back to the host when they are saved
+    and at the end of an epoch. What JAX alone cannot compute runs as any other, if no mesh is asked for."""
 
     def __init__(self, objective: Objective, settings: Settings):
         from ..scale.devices import Devices, NotForDevices  # they take JAX
