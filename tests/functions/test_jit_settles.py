@@ -4,6 +4,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -53,27 +54,31 @@ def test_processes_agree_to_the_last_bit_whatever_order_their_sets_have(engine):
 
 
 @pytest.fixture
-def long_calls(monkeypatch):
-    """Calls are of auto, and none of them counts as a quick one."""
+def auto(monkeypatch):
     monkeypatch.setenv("XMAN_ENGINE", "auto")
-    monkeypatch.setattr(importlib.import_module("xman.jitted.jit"), "A_WHILE", -1.0)
 
 
-def test_a_quick_first_call_of_auto_is_traced_at_once_so_that_the_second_runs_a_program(monkeypatch):
-    monkeypatch.setenv("XMAN_ENGINE", "auto")
-    fast, calls = jit(recurrent), []
-    monkeypatch.setattr(fast, "_new_path", lambda *_, new=fast._new_path: calls.append(1) or new(*_))
-    assert fast(X) == pytest.approx(recurrent(X)) == fast(X) and len(calls) == 1
-
-
-def test_a_long_first_call_of_auto_is_plain_python_and_no_more(long_calls):
+def test_a_first_call_of_auto_is_plain_python_and_no_more(auto):
     fast = jit(recurrent)
     assert fast(X) == recurrent(X) and [*fast.paths.values()] == [[]]
     fast(X)
     assert [len(paths) for paths in fast.paths.values()] == [1]
 
 
-def test_the_paths_of_a_function_that_was_called_once_are_traced_when_they_are_looked_at(long_calls):
+@pytest.mark.parametrize("seconds, paths", [(1.0, 1), (-1.0, 0)])
+def test_a_first_call_with_large_arrays_is_traced_at_once_if_it_was_quick(auto, seconds, paths, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("xman.jitted.jit"), "A_WHILE", seconds)
+    fast = jit(np.sum)
+    assert fast(np.ones(2 ** 16)) == 2 ** 16 and [len(paths) for paths in fast.paths.values()] == [paths]
+
+
+def test_a_first_call_of_auto_hears_nothing_of_what_the_function_calls(auto):
+    listeners = []
+    jit(lambda x: listeners.append(sys.getprofile()) or x)(1.0)
+    assert listeners == [sys.getprofile()]
+
+
+def test_the_paths_of_a_function_that_was_called_once_are_traced_when_they_are_looked_at(auto):
     fast = jit(recurrent)
     assert (fast.engine, fast.lists, fast.guards) == ("python", [], []) and "has not been called" in fast.why
     fast(X)
@@ -106,8 +111,9 @@ def test_after_settle_the_bits_are_those_of_the_engine_that_answers(calls, monke
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_a_first_call_keeps_no_large_array_alive(large, long_calls):
+def test_a_first_call_keeps_no_large_array_alive(large, auto, monkeypatch):
     """Arguments of a first call serve those who ask what answers, as long as they are there."""
+    monkeypatch.setattr(importlib.import_module("xman.jitted.jit"), "A_WHILE", -1.0)
     fast, w, x = jit(lambda p, x: np.sum(p["w"] * x)), np.ones(10), np.ones(200_000 if large else 10)[:, None]
     fast({"w": w}, x)
     assert fast.lists
@@ -137,3 +143,31 @@ print(fast.engine)
     told = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     assert told.stdout == "numpy\n", told.stderr
+
+
+def test_a_trace_keeps_no_large_array_that_nothing_reads_any_more(auto):
+    def waves(x):
+        for _ in range(100):
+            x = np.sin(x)
+        return np.sum(x)
+    x = np.ones(2 ** 16)
+    tracemalloc.start()
+    fast = jit(waves)
+    fast(x)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(fast.lists) == 1 and peak < 10 * x.nbytes
+
+
+def test_loops_are_found_again_in_lines_whose_arrays_the_trace_has_discarded():
+    def damped(w, x):
+        s, x = w, x.pop()
+        for _ in range(400):
+            x = np.sin(x)
+            s = np.tanh(w * s + x[0])
+        return s
+    slope = lambda w, x: grad(damped)(w, [np.cos(x)])
+    w, x = 0.7, np.linspace(-1.0, 1.0, 600)
+    fast = jit(slope, "numpy")
+    assert fast(w, x) == pytest.approx(slope(w, x), rel=1e-13)
+    assert len(fast.lists[0]) < 40

@@ -80,11 +80,13 @@ class Compiled:
 
     The first call specialises it for the shapes and types of the values, and each call with new ones does so
     again; it remembers the last programs. Several threads may call it at once. Its `engine` is the name of
-    the engine that runs, and `why` says why. adapts: whether auto measures which engine is faster.
+    the engine that runs, and `why` says why. adapts: whether auto measures which engine is faster. rolls:
+    whether loops are looked for in a long list.
     """
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str,
-                 inplace: Mapping[str, str] | None, adapts: bool = True, threads: int | None = None):
+                 inplace: Mapping[str, str] | None, adapts: bool = True, threads: int | None = None,
+                 rolls: bool = True):
         written = checked_list(steps)
         steps, renamed = apart_from_operators(with_plain_names(written))
         for sentence in renamings(renamed):
@@ -102,7 +104,7 @@ class Compiled:
             raise XManError(f"threads is a whole number from 1 on, or None, not {shortened(threads)}")
         updates = {y: x for x, y in self.inplace.items()}
         self._written = Program(self.steps, {}, self.outputs, updates, self.steps)
-        self.requested, self.adapts, self.threads, self.waits = engine, adapts, threads, False
+        self.requested, self.adapts, self.threads, self.rolls = engine, adapts, threads, rolls
         self._programs: dict[tuple, Built | Adaptive] = {}
         self._choice = Built(None, None, None, engine, f"{engine} was asked for")  # for the latest kinds
         self._latest: Built | Adaptive | None = None  # the program that ran last, if its kinds can be checked
@@ -111,7 +113,7 @@ class Compiled:
         # safe); a training loop passes the same ones in each call, so that `is` replaces the check
         self._checked: list[tuple[str, np.ndarray, np.ndarray | None]] = []
         self._locks: dict[int, threading.RLock] = {}  # by process id: a fork inherits none that is held
-        self._warned = False
+        self._warned = self.waits = False
 
     def __repr__(self) -> str:
         lines = f"{len(self.steps)} line{'s' * (len(self.steps) > 1)}"
@@ -255,9 +257,8 @@ class Compiled:
 
     def _with_loops(self, values: Values) -> WengertList:
         """The list, with loops in place of lines that repeat where that pays."""
-        if not all(map(kind_of, values.values())):
-            return self.steps
-        return rolled_where_it_pays(self.steps, self._written.at_the_end, values)
+        rolls = self.rolls and all(map(kind_of, values.values()))
+        return rolled_where_it_pays(self.steps, self._written.at_the_end, values) if rolls else self.steps
 
     def _program(self, steps: WengertList, values: Values, capacity: int) -> Program:
         """The Program for values like these. steps: the list, or that with loops."""

@@ -11,15 +11,18 @@ import numpy as np
 from ops import Expression, G, f
 from ops.facts import facts_of
 from ops.silence import ERRORS, loud
+from ops.writer import Symbol, Traced
 
 from ..traced.refusals import OURS, STANDARD, inside
-from .tracer import CallTape, Tracer, unheard
+from .tracer import CallTape, Discarded, Tracer, unheard
 
 # the classes of arguments that tracers stand for
 EXACT = {float, np.ndarray, np.memmap, np.bool_, *(np.dtype(char).type for kind in ("AllInteger", "Float")
                                                    for char in np.typecodes[kind])}
 # operators that give numbers, and no arrays without axes, as NumPy's ufuncs do
 NUMBERS = {"getitem", "dot", "sum", "mean", "max", "min", "prod", "argmax", "norm", "count"}
+LARGE = 2 ** 12  # bytes of an array that goes with its last tracer; of fewer there may be several tracers
+VALUE, TAPE, NAME = Traced.value.__get__, Symbol.writer.__get__, Symbol.name.__get__  # not through `answer`
 
 
 class GuardedTape(CallTape):
@@ -121,6 +124,10 @@ class GuardedTracer(Tracer, metaclass=Hidden):
         if np.ndarray in self.kinds() or decimals is not None and type(self) is FloatTracer:
             self.tape.plain = "it rounds an array without axes, or a Python float to some digits"
         return int(np.round(self)) if decimals is None and not self.ndim else super().__round__(decimals)
+
+    def __del__(self):
+        if type(x := VALUE(self)) is np.ndarray and x.nbytes > LARGE and (tape := TAPE(self)).open:
+            tape.values[NAME(self)] = Discarded(x.shape, x.dtype)
 
     def __pos__(self): return np.positive(self)
     def __str__(self): return str(self.branch_value())

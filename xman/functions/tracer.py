@@ -4,7 +4,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from ..traced.refusals import line_of, refuse, user_frame
 FLOAT = np.dtype(float)
 BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
 NUMBERS = {float, int, np.float64}  # types of constants that cannot change
+
+
+class Discarded(NamedTuple):
+    """What a tape keeps of a value that nothing reads any more."""
+    shape: tuple[int, ...]
+    dtype: np.dtype
 
 
 class CallTape(Recording):
@@ -111,13 +117,12 @@ class CallTape(Recording):
 
     @silent
     def keep(self) -> None:
-        """Compute again what was discarded, for a walk through all lines; keep all values from now on."""
-        if self.tangents is not None:
-            self.tangents = None
-            for dst, op, args in self.lines:
-                if self.values[dst] is None:
-                    inputs = [self.values[a] if type(a) is str else a for a in args]
-                    self.values[dst] = as_numpys(G[op](*inputs))
+        """Compute again what was discarded, for a walk through all lines; keep tangents no more."""
+        self.tangents = None
+        for dst, op, args in self.lines:
+            if type(self.values[dst]) is Discarded:
+                inputs = [self.values[a] if type(a) is str else a for a in args]
+                self.values[dst] = as_numpys(G[op](*inputs))
 
     def interleave(self, start: int, middle: int) -> None:
         """Put the lines from `middle` on as early as what they read allows, but not before `start`.
@@ -230,7 +235,7 @@ class Fleeting(Tracer):
 
     def __del__(self):
         if self.tape.tangents is not None and self.tape.open:
-            self.tape.values[self.name] = None
+            self.tape.values[self.name] = Discarded((), FLOAT)
             self.tape.tangents.pop(self.name, None)
 
 

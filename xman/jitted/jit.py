@@ -24,12 +24,12 @@ from .kinds import MISSING, Impure, Within
 from .leaves import apart
 from .path import TracedPath, path_of
 from .reached import still_same
-from .watch import Watch
+from .watch import Watch, run_plainly
 
 PATHS = 8  # the most that are kept for arguments of one kind
-A_WHILE = 1.0  # seconds of a first call: after a longer one nobody waits for its trace as well
+A_WHILE = 1.0  # seconds of a first call with large arrays: after a longer one nobody waits for a trace
 KINDS = 64  # the most kinds of arguments (shapes, precisions and trees) that are kept
-LARGE = 2 ** 20  # bytes of a first call's arrays, above which they may go before the second
+LARGE = 2 ** 18  # bytes of a first call's arrays, above which they may go before the second
 
 
 @with_habits
@@ -39,10 +39,11 @@ def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Calla
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
         `trace` has, and everything else in its arguments belongs to the program.
     engine, threads: those of `compile`. With auto the first call of each kind of arguments (shapes,
-        precisions and trees) is fn's own, as plain Python. If it was quick it is traced at once, and the next
-        call runs a program; else the second call is traced, so that a function that is called once waits for
-        nothing. The last bits of results may change while that goes on. With an engine that is named the
-        first call waits for the program, and all give the same bits.
+        precisions and trees) is fn's own, as plain Python, and the second is traced, so that a function that
+        is called once waits for nothing; with more than 256 KiB of arrays, for which a trace takes about as
+        long as the call, a first call of less than a second is traced at once. The next call runs a program.
+        The last bits of results may change while that goes on. With an engine that is named the first call
+        waits for the program, and all give the same bits.
 
     Each call checks, before it returns, all that Python's way through fn depended on: the value of a branch,
     a loop's condition or an index, arguments that are no inputs, and what fn can read of globals, closures
@@ -64,7 +65,7 @@ class Jitted(Derivative):
 
     def __new__(cls, fn: Callable, engine: str, threads: int | None) -> Jitted:
         self = super().__new__(cls, jit, fn, fn, engine, threads)
-        self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
+        self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads, rolls=False)
         self.locks: dict[int, threading.Lock] = {}  # by process: a forked one finds no lock that is held
         # whether a call waits for its program: where the user named the engine
         self.waits = {engine, os.environ.get("XMAN_ENGINE", "auto")} != {"auto"}
@@ -150,6 +151,10 @@ class Jitted(Derivative):
         if begins:
             self._keep(key, [])
         self.first = None
+        # a trace of small arrays takes many times the call; of large ones about as long, and they may go
+        if begins and not self.waits and bytes_of((args, options)) <= LARGE:
+            self.first = remembered(args, options)
+            return run_plainly(fn, args, options)
         try:
             watch, started = Watch([fn, *fixed]), time.perf_counter()
             before = copied(args)
@@ -202,9 +207,12 @@ def remembered(args: tuple, options: dict) -> tuple[list[Callable], Any]:
     """The leaves, a function for each that gives it, and their structure. Large arrays are not kept alive for
     those who may ask what answers: their functions then give None."""
     leaves, structure = flattened_tree((args, options))
-    arrays = [x for x in leaves if isinstance(x, np.ndarray)]
-    weak = np.ndarray if sum(x.nbytes for x in arrays) > LARGE else ()
+    weak = np.ndarray if bytes_of(leaves) > LARGE else ()
     return [weakref.ref(x) if isinstance(x, weak) else lambda x=x: x for x in leaves], structure
+
+
+def bytes_of(tree: Any) -> int:
+    return sum(x.nbytes for x in flattened_tree(tree)[0] if isinstance(x, np.ndarray))
 
 
 def copied(args: tuple) -> list:

@@ -1,6 +1,7 @@
 """For `roll`: the loop that takes the place of turns, and what each turn reads."""
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -57,6 +58,9 @@ class RolledLoop:
         for i in range(period):
             self.in_body.append(self.line(i))
         self.after = self.finished(lines[end:], keep, reverse)
+
+    @functools.cached_property
+    def makers(self) -> dict[str, Line]: return {line[0]: line for line in self.lines}
 
     def size(self, register: str) -> Size:
         if register not in self.sizes:
@@ -135,8 +139,7 @@ class RolledLoop:
 
     def outside(self, registers: Sequence[str]) -> Symbol:
         """Registers that are made before the loop, another one in each turn."""
-        makers = {line[0]: line for line in self.lines}
-        first, *_ = lines = [makers.get(a, ("", "", ())) for a in registers]
+        first, *_ = lines = [self.makers.get(a, ("", "", ())) for a in registers]
         if first[1] == "getitem" and len({(token(line), line[2][:1]) for line in lines}) == 1:
             return self.moving(first[2][0], [args[1:] for _, _, args in lines])
         if self.stacked and len({self.size(a) for a in registers}) == 1:
