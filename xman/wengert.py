@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 import ops
 from ops.facts import makes_complex
 from ops.walk import needed as needed
@@ -16,6 +18,7 @@ from .validity import as_line, inputs_of_valid
 
 Line = tuple[str, str, tuple]
 Steps = Sequence[Line]
+Size = tuple[tuple, np.dtype]  # of a register: its shape and precision
 
 
 def read(parse: Callable[[str], list[Line]], text: str) -> list[Line]:

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import xman
-from xman.passes.loops.repeats import FEWEST, beginnings, lines_that_repeat, may_vary, places, regions_that_repeat, token
+from xman.passes.loops.repeats import FEWEST, beginnings, lines_in, may_vary, places, regions_that_repeat, token
 from xman.passes.loops.turns import NoLoop, movement, moving_axes, place_along, stacked_literals
 
 A, F = np.arange(3.0), np.arange(3, dtype=np.float32)
@@ -77,14 +77,14 @@ def test_a_turn_begins_where_the_fewest_registers_are_handed_on():
 
 def test_where_lines_repeat():
     chain = [(f"z{i}", ("sin", "cos", "exp")[i % 3], (f"z{i - 1}",)) for i in range(1, 13)]
-    assert (0, 12, 3) in regions_that_repeat(chain) and lines_that_repeat(chain) == 12
+    assert (0, 12, 3) in regions_that_repeat(chain) and lines_in(regions_that_repeat(chain)) == 12
     other = [("a", "tan", ("x",)), *chain, ("b", "tanh", ("z12",)), ("c", "log", ("b",))]
-    assert (1, 13, 3) in regions_that_repeat(other) and lines_that_repeat(other) == 12
-    assert regions_that_repeat(chain[:11]) == [] and lines_that_repeat(chain[:11]) == 0 and regions_that_repeat([]) == []
-    found = [*places(other)]
+    assert (1, 13, 3) in regions_that_repeat(other) and lines_in(regions_that_repeat(other)) == 12
+    assert regions_that_repeat(chain[:11]) == [] and lines_in(regions_that_repeat(chain[:11])) == 0 and regions_that_repeat([]) == []
+    found = [*places(other, regions_that_repeat(other))]
     assert found[0] == (1, 3, 4) and all(count >= FEWEST for *_, count in found)
     long = [(f"z{i}", ("sin", "cos", "exp")[i % 3], (f"z{i - 1}",)) for i in range(1, 40)]
-    assert [p for p in places(long) if p[1] == 3 and p[0] % 3 == 0] == [(0, 3, 13), (3, 3, 12), (6, 3, 11), (9, 3, 10)]
+    assert [p for p in places(long, regions_that_repeat(long)) if p[1] == 3 and p[0] % 3 == 0] == [(0, 3, 13), (3, 3, 12), (6, 3, 11), (9, 3, 10)]
 
 
 START = {"x": np.float64(0.5), "i": np.int64(3), "f": np.float32(0.5), "v": np.ones(3), "b": np.bool_(True), "g": F}

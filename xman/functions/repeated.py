@@ -10,7 +10,7 @@ from ops.facts import operator_called
 from ops.walk import needed
 
 from ..passes.loops.roll import rolled
-from .tracer import CallTape, Tracer
+from .tracer import CallTape, Tracer, size_of
 
 if TYPE_CHECKING:
     from .call import TracedCall
@@ -32,7 +32,9 @@ def with_loops(call: TracedCall, before: dict[int, int]) -> TracedCall:
     trace.keep()
     lines, around = merged(tape, trace, before[trace.level])
     lines, values = needed(lines, ends), tape.values | around
-    loops = rolled(lines, ends, {x: (value.shape, value.dtype) for x, value in values.items()}, reverse=True)
+    # where shapes go by masks, to ask for one notes a guard
+    size = size_of if not trace.masks else lambda value: (value.shape, value.dtype)
+    loops = rolled(lines, ends, {x: size(value) for x, value in values.items()}, reverse=True)
     if len(loops) > len(lines) / 2:
         return call
     # what is on the tape and in the trace around it stays; loops are new lines, and so is all after them

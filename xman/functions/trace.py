@@ -10,15 +10,14 @@ import numpy as np
 
 from ops import Expression
 from ops.facts import parameters_of
-from ops.writer import Symbol
 
 from ..errors import XManError
-from ..passes.writer import ListWriter
+from ..register import as_arg
 from ..traced.arraylike import ArrayLike
 from ..validity import refuse_name
-from ..wengert import WengertList
+from ..wengert import Size, WengertList, needed, temporaries
 from .call import callable_or_refused, constant_output, name_of, outcome
-from .tracer import CallTape, Tracer, is_on, replayed
+from .tracer import CallTape, Tracer, as_strong, is_on
 from .trees import flattened_tree, leaf_names, unflatten
 
 
@@ -50,7 +49,7 @@ def list_at(fn: Callable, examples: Sequence, fixed: dict, tape: CallTape) -> tu
         ends, structure = flattened_tree(result)
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         ends = [end if is_on(tape, end) else constant_output("trace", fn, end) for end in ends]
-        steps, _ = written_down(tape, names, list(zip(stems, ends, strict=True)), variables)
+        steps, *_ = written_down(tape, names, list(zip(stems, ends, strict=True)), variables)
         return steps, {names[x.name]: x.value for x in inputs}
 
 
@@ -69,50 +68,48 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
     return args, inputs, names
 
 
-class Listing(ListWriter):
-    """Writes the list of a tape. double: whether all its floats are float64, so that NumPy's numbers and
-    Python's floats make no difference."""
-
-    def __init__(self, double: bool):
-        super().__init__()
-        self.double = double
-
-    def argument(self, a: Any, op: str) -> Any:
-        if type(a) is np.float64 and (self.double or op == "alias"):
-            return a.item()
-        return super().argument(a, op)
-
-
 def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, Any]],
-                 variables: dict[str, Any]) -> tuple[WengertList, list[str]]:
-    """(the list that leads to the ends, their names in it). names: of the inputs, by those on the tape.
-    ends: (the wanted name, the value) of each. variables: of the function, which give registers their names.
-    """
-    dtypes = {x.dtype for x in tape.values.values()}
-    writer = Listing(all(dtype.kind != "f" or dtype == np.float64 for dtype in dtypes))
-    starts = {x: writer.symbol(name) for x, name in names.items()}
-    symbols = replayed(tape, writer, starts, [end.name for _, end in ends if is_on(tape, end)])
+                 variables: dict[str, Any]) -> tuple[WengertList, list[str], dict[str, Size]]:
+    """(the list that leads to the ends, their names in it, its registers' shapes and precisions). names: of
+    the inputs, by those on the tape. ends: (the wanted name, the value) of each. variables: of the function,
+    which give registers their names."""
+    lines = needed(tape.lines, [end.name for _, end in ends if is_on(tape, end)])
+    computed, new = {line[0] for line in lines}, {**names}  # new: by those on the tape
     registers, outputs, copies = {*names.values()}, [], []  # copies: outputs without a line of their own
     for stem, end in ends:
         outputs.append(name := unused(stem, registers, "result"))
         registers.add(name)
-        end = symbols[end.name] if is_on(tape, end) else end
-        if isinstance(end, Symbol) and end.writer is writer and end.name is None:
-            end.name = name
+        if is_on(tape, end) and end.name not in new:
+            new[end.name] = name
         else:
             copies.append((name, end))
     for name, value in variables.items():
         while isinstance(value, Tracer) and value.tape is not tape:
             value = value.value  # it belongs to a derivative inside
-        symbol = symbols.get(value.name) if isinstance(value, Tracer) else None
-        if symbol is not None and symbol.name is None and name == unused(name, registers):
-            symbol.name = name
+        traced = isinstance(value, Tracer) and value.name in computed and value.name not in new
+        if traced and name == unused(name, registers):
+            new[value.name] = name
             registers.add(name)
-    for name, end in copies:
-        writer.write("alias", [end]).name = name
-    (steps := WengertList()).extend(writer.named(registers))  # it is checked when it runs
-    steps.places = {symbol.name: tape.places[x] for x, symbol in symbols.items() if x in tape.places}
-    return steps, outputs
+    spare, values = temporaries(registers), tape.values
+    for dst, _, _ in lines:
+        if dst not in new:
+            new[dst] = next(spare)
+    # where all floats are float64, NumPy's numbers and Python's floats make no difference
+    double = all(dtype.kind != "f" or dtype == np.float64 for dtype in {x.dtype for x in values.values()})
+
+    def operand(a: Any, dst: str, op: str, args: tuple) -> Any:
+        if type(a) is str:
+            return new[a]
+        if isinstance(a, np.generic):
+            a = as_strong(a, {values[x].dtype for x in args if type(x) is str}, values[dst].dtype)
+        return a.item() if type(a) is np.float64 and (double or op == "alias") else as_arg(a, op)
+    (steps := WengertList()).extend([(new[line[0]], line[1], tuple([operand(a, *line) for a in line[2]]))
+                                     for line in lines])  # it is checked when it runs
+    constant = lambda x: as_arg(x.item() if type(x) is np.float64 else x, "alias")
+    steps.extend([(name, "alias", (new[x.name] if is_on(tape, x) else constant(x),)) for name, x in copies])
+    steps.places = {name: tape.places[x] for x, name in new.items() if x in tape.places}
+    sizes = {name: (values[x].shape, values[x].dtype) for x, name in new.items()}
+    return steps, outputs, sizes | {name: (np.shape(x), x.dtype) for name, x in copies}
 
 
 def is_input(leaf: Any) -> bool:

@@ -18,10 +18,12 @@ from ops.writer import Place, Recording, Symbol, Traced, Writer, frozen, user_li
 from ..traced.arraylike import ArrayLike, as_numpys, for_complex, plain
 from ..traced.dispatch import universal
 from ..traced.refusals import line_of, refuse, user_frame
+from ..wengert import Size
 
 FLOAT = np.dtype(float)
 BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
 NUMBERS = {float, int, np.float64}  # types of constants that cannot change
+VALUE = Traced.value.__get__  # of a tracer, which notes nothing of it
 
 
 class Discarded(NamedTuple):
@@ -273,6 +275,13 @@ def as_constant(a: Any) -> Any:
     if isinstance(ordinary(a), np.ndarray):
         return frozen(a)
     return np.asarray(a) if isinstance(a, list) else (a,) if isinstance(a, str) else a
+
+
+def size_of(x: Any) -> Size:
+    """The shape and precision of a value."""
+    while issubclass(type(x), Traced):
+        x = VALUE(x)
+    return x.shape, x.dtype
 
 
 def is_on(tape: CallTape, x: Any) -> bool:

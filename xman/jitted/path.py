@@ -144,11 +144,11 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
         registers += [(f"guard{k}", x) for k, (x, _) in enumerate(guards.values(), 1)]
         registers += [("tried", x) for x in tried]
         try:
-            steps, written = written_down(tape, names, registers, variables)
+            steps, written, sizes = written_down(tape, names, registers, variables)
         except XManError as error:  # a sparse matrix, or a number of more than 64 bits
             raise Impure(str(error)) from None
-        values = dict(zip(input_names, (x.value for x in inputs), strict=True))
-        steps = rolled_where_it_pays(steps, written, values)
+        if not tape.masks:  # shapes that go by values would be another call's
+            steps = rolled_where_it_pays(steps, written, {}, sizes=sizes)
         written = iter(written)
         of_leaf = lambda x: float if type(x) is FloatTracer else number_of
         argument = lambda x: (next(written), of_leaf(x)) if is_on(tape, x) else (None, as_own(x))

@@ -1,7 +1,7 @@
 """For `roll`: where the lines of a list repeat."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from ...wengert import Line
 from ..sized import key_of
 
+Region = tuple[int, int, int]  # its first line, the line after its last, the lines of a turn
 FEWEST = 4       # turns of a loop
 LONGEST = 4_000  # lines of a turn
 ATTEMPTS = 30    # places where a list may repeat that are looked at, the longest first
@@ -18,7 +19,7 @@ ATTEMPTS = 30    # places where a list may repeat that are looked at, the longes
 CONVERTING = {"add", "subtract", "mul", "divide", "maximum", "minimum"}
 
 
-def regions_that_repeat(lines: Sequence[Line]) -> list[tuple[int, int, int]]:
+def regions_that_repeat(lines: Sequence[Line]) -> list[Region]:
     """(the first line, the line after the last, the lines of a turn) where lines repeat."""
     numbers: dict[tuple, int] = {}
     tokens = np.array([numbers.setdefault(token(line), len(numbers)) for line in lines], np.int32)
@@ -36,18 +37,19 @@ def regions_that_repeat(lines: Sequence[Line]) -> list[tuple[int, int, int]]:
     return spans
 
 
-def lines_that_repeat(lines: Sequence[Line]) -> int:
-    """How many lines lie where lines repeat."""
-    inside = np.zeros(len(lines), bool)
-    for start, end, _ in regions_that_repeat(lines):
-        inside[start:end] = True
-    return int(inside.sum())
+def lines_in(regions: Iterable[Region]) -> int:
+    """How many lines lie in the regions."""
+    total = last = 0
+    for start, end, _ in sorted(regions):
+        total += max(0, end - max(start, last))
+        last = max(last, end)
+    return total
 
 
-def places(lines: Sequence[Line]) -> Iterator[tuple[int, int, int]]:
+def places(lines: Sequence[Line], regions: Iterable[Region]) -> Iterator[tuple[int, int, int]]:
     """(the first line, the lines of a turn, the turns) where a loop may be, the most lines first."""
     most_first = lambda region: (region[2] - (region[1] - region[0]) // region[2] * region[2], region[2])
-    for start, end, period in sorted(regions_that_repeat(lines), key=most_first)[:ATTEMPTS]:
+    for start, end, period in sorted(regions, key=most_first)[:ATTEMPTS]:
         for first in beginnings(lines, start, end, period):
             count = (end - first) // period
             for peeled in range(min(4, count - FEWEST + 1)):  # the first turns may be unlike the others

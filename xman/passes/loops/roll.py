@@ -16,7 +16,7 @@ is the same in all turns: a *constant*. Lines that read anything else are no loo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,12 @@ import ops
 
 from ...interpreters import shapes
 from ...notation import renamed
-from ...wengert import Line, Steps, WengertList, checked_list, known_registers, needed
+from ...wengert import Line, Size, Steps, WengertList, checked_list, known_registers, needed
 from ..examples import DependsOnValues, examples
 from ..simplify import differentiated_anew
 from ..writer import in_order, is_temporary
-from .repeats import FEWEST, lines_that_repeat, places
-from .turns import NoLoop, RolledLoop, Size
+from .repeats import FEWEST, Region, lines_in, places, regions_that_repeat
+from .turns import NoLoop, RolledLoop
 
 # Lines that are compiled, and differentiated, as they are. A loop that is found compiles in .1 s, where its
 # 1,000 lines take 1 s and 10,000 take 20; but a call takes up to twice as long, as nothing is fused between
@@ -67,37 +67,40 @@ def in_number_order(lines: list[Line], keep: Collection[str]) -> WengertList:
 
 
 def rolled_where_it_pays(steps: WengertList, keep: Collection[str], values: Mapping[str, Any],
-                         reverse: bool = False) -> WengertList:
+                         reverse: bool = False, sizes: Mapping[str, Size] | None = None) -> WengertList:
     """The list with loops, if it is long and they take half its lines or more; else the list itself.
 
     Where `gradient` wrote it, this is the gradient of the list with loops. values: of the inputs, whose kinds
-    the new list is for. reverse: as for `rolled`.
+    the new list is for. reverse, sizes: as for `rolled`; sizes are found where they are not given.
     """
-    if len(steps) <= WRITTEN_OUT or lines_that_repeat(steps) < len(steps) / 2:
+    regions = regions_that_repeat(steps) if len(steps) > WRITTEN_OUT else []
+    if lines_in(regions) < len(steps) / 2 or not regions:
         return steps
     try:
-        sizes = {x: (np.shape(v), getattr(v, "dtype", np.dtype(float)))
-                 for x, v in examples(steps, values).items()}
+        sizes = sizes or {x: (np.shape(v), getattr(v, "dtype", np.dtype(float)))
+                          for x, v in examples(steps, values).items()}
     except DependsOnValues:
         return steps
 
     def find(lines, keep, reverse=True):
-        return in_number_order(rolled(needed(lines, keep), keep, sizes, reverse=reverse), keep)
+        lines = needed(lines, keep)
+        again = regions if lines == steps else regions_that_repeat(lines)
+        return in_number_order(rolled(lines, keep, sizes, reverse=reverse, regions=again), keep)
     short = differentiated_anew(steps, keep, find) if steps.differentiates else find(steps, keep, reverse)
     return short if len(short) <= len(steps) / 2 else steps
 
 
 def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], stacked: bool = False,
-           reverse: bool = False) -> list[Line]:
+           reverse: bool = False, regions: Sequence[Region] | None = None) -> list[Line]:
     """The lines with loops. sizes: (shape, precision) of each register. reverse: whether steps return what
-    their adjoints will read, and would compute again."""
+    their adjoints will read, and would compute again. regions: where the lines repeat, if that is known."""
     sizes, shorter = dict(sizes), True
     registers = {a for line in lines for a in (line[0], *line[2]) if isinstance(a, str)}
     last = max((int(a[1:]) for a in registers if is_temporary(a)), default=0)
     names = map("z{}".format, itertools.count(last + 1))
     while shorter:
         shorter = False
-        for start, period, count in places(lines):
+        for start, period, count in places(lines, regions or regions_that_repeat(lines)):
             try:
                 loop = RolledLoop(lines, start, period, count, keep, sizes, names, stacked, reverse)
             except NoLoop:
@@ -108,7 +111,7 @@ def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], 
                 lines = [(dst, op, (inner, *args[1:])) if args and args[0] is loop.step else (dst, op, args)
                          for dst, op, args in after]
                 sizes |= loop.sizes
-                shorter = True
+                shorter, regions = True, None
                 break
     return lines
 

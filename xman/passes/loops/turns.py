@@ -11,7 +11,7 @@ import numpy as np
 import ops
 from ops.writer import Symbol
 
-from ...wengert import Line, fresh, temporaries
+from ...wengert import Line, Size, fresh, temporaries
 from ..sized import key_of
 from ..writer import ListWriter, is_temporary
 from .repeats import may_vary, token
@@ -20,7 +20,6 @@ FARTHEST = 8  # turns that a line may look back
 # results that are dear, and that slopes are written with: a step that returns them has them on the way back
 READ_BY_SLOPES = {"exp", "exp2", "expm1", "tanh", "sigmoid", "softmax", "logSoftmax", "logsumexp", "inv"}
 BUNDLES = {"bundle", "call", "scan", "cond", "while_loop"}
-Size = tuple[tuple, np.dtype]
 
 
 class NoLoop(Exception):
