@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from .expression import f
-from .facts import cubic, is_complex, of_input, of_power
+from .facts import cubic, of_input, of_power
 from .formulas import elimination
 from .kinks import branch, only, over, ratio, scale
 from .table import elementwise, expressed, operator
@@ -47,8 +47,10 @@ def slope_by_base(out, x, y):
 
 
 def slope_by_exponent(out, x, y):
-    x = x + 0j if is_complex(out) and not is_complex(x) else x  # (−2)^z has log(−2)
-    return f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x)))
+    base = f.where(f.equal(x, 0), 1.0, x)
+    if not (type(x) in (int, float) and x > 0):
+        base = f.broadcast(base, out)  # complex where out is: (−2)^z has log(−2)
+    return f.scale(out, f.log(base))
 
 
 def negative_power(x, y):

@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     elementwise: bool = False          # the row is of that kind
     flops: float | Count | None = None  # operations an entry of the result, or (out, *args) -> int for all
     gives: type = float                # bool or int where its results are never floats, complex where they always are
-    complex: bool | str = False        # value and rules are right for complex numbers too, or the operator to take for them
+    complex: bool | str | Callable = False  # right for complex numbers too; or the operator, or the value, to take for them
     view: bool = False                 # they may lie in an argument's memory
     commutes: bool = False             # its two arguments may change places
     like: int | None = None            # the place of an argument whose shape and precision it takes, and looks at nothing else
@@ -100,6 +100,18 @@ def refuse_complex(op: str) -> None:
     raise TypeError(f"{op} is not defined for complex numbers here; {instead}")
 
 
+@functools.lru_cache(4000)  # a loop's body is remembered by the values that it calls
+def right_for_complex(op: str, value: Callable[..., Any]) -> Callable[..., Any]:
+    """The value of op, which refuses complex numbers unless its row says what is right for them."""
+    right = facts_of(op).complex
+
+    def checked(*args):
+        if any(map(is_complex, args)):
+            return right(*args) if callable(right) else refuse_complex(op)
+        return value(*args)
+    return value if right is True else checked
+
+
 class TableOfComplex(dict):
     """A table of values, whose operators refuse complex numbers unless their rows say they are right."""
 
@@ -107,11 +119,7 @@ class TableOfComplex(dict):
         self.table = G
 
     def __missing__(self, op: str) -> Callable[..., Any]:
-        value, right = self.table[op], facts_of(op).complex is True
-
-        def checked(*args):
-            return refuse_complex(op) if any(map(is_complex, args)) else value(*args)
-        return self.setdefault(op, value if right else checked)
+        return self.setdefault(op, right_for_complex(op, self.table[op]))
 
 
 def makes_complex(lines: Iterable) -> bool:

@@ -127,8 +127,6 @@ def turned(z, y, x):
     return f.ratio(f.ratio(z, far), far)
 
 
-# a list that is written without numbers has the slopes for real ones, which refuse others
-def size_of_root(out): return out if is_complex(out) else f.abs(out)
 def beside_one(x): return f.sqrt(1.0 + x * x) if is_complex(x) else f.hypot(x, 1.0)
 
 
@@ -151,8 +149,8 @@ elementwise("log2",     np.log2,                   lambda out, x: over(x * LN2),
             complex=True)
 elementwise("log10",    np.log10,                  lambda out, x: over(x * LN10),     elsewhere=lambda x: f.log(x) * (1.0 / LN10),
             complex=True)
-elementwise("sqrt",     np.sqrt,                   lambda out, x: over(2.0 * size_of_root(out)), squared="alias",
-            complex=True)  # sqrt′(±0) = +∞
+elementwise("sqrt",     np.sqrt,                   lambda out, x: over(2.0 * (out + 0.0)), squared="alias",
+            complex=True)  # −0 + 0 = 0, so sqrt′(±0) = +∞
 elementwise("cbrt",     np.cbrt,                   lambda out, x: over(3.0 * out * out),
             elsewhere=lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0))
 elementwise("sin",      np.sin,                    lambda out, x: f.cos(x),             tame=True, complex=True)
@@ -182,7 +180,7 @@ elementwise("arctan2",  np.arctan2,                lambda out, y, x: turned(x, y
             elsewhere=arctan2_of_ratios)
 elementwise("hypot",    np.hypot,                  lambda out, x, y: f.ratio(x, out),   # at 0 the gradient is 0
                                                    lambda out, x, y: f.ratio(y, out),
-            elsewhere=hypot_of_ratios, squared="squared_hypot")
+            elsewhere=hypot_of_ratios, squared="squared_hypot", complex=lambda x, y: np.sqrt(x * x + y * y))
 elementwise("squared_hypot", squared_hypot,        lambda out, x, y: 2.0 * x,
                                                    lambda out, x, y: 2.0 * y,
             formula=squared_hypot, flops=3, commutes=True, tame=True, overflows=True)

@@ -61,6 +61,7 @@ real    = expressed(lambda z: np.real(z),  "The real part of z.")
 imag    = expressed(lambda z: np.imag(z),  "The imaginary part of z.")
 conj    = expressed(lambda z: np.conj(z),  "x − iy for z = x + iy.")
 modulus = expressed(lambda z: np.abs(z),   "|z|. At 0 its derivative is 0.")
+squared_modulus = expressed(lambda z: np.real(z) ** 2 + np.imag(z) ** 2, "|z|².")
 angle   = expressed(lambda z: np.angle(z), "The angle of z, from −π to π. At 0 its derivative is 0.")
 fft     = expressed(transform_by(np.fft.fft, np.fft.fftn),
                     "Σ_j x_j exp(−2πi jk/n) along an axis, a tuple of axes, or all for None; norm as NumPy's, in a tuple.")
@@ -77,7 +78,10 @@ linear(  "real",    real,    lambda d, out, z: f.broadcast(d, z),            flo
 linear(  "imag",    imag,    lambda d, out, z: f.unbroadcast(-1j * d, z),    flops=0, view=True, complex=True)
 linear(  "conj",    conj,    lambda d, out, z: f.conj(d),                    flops=0, complex=True)
 operator("modulus", modulus, lambda d, out, z: f.unbroadcast(d * f.ratio(f.conj(z), out), z),
-         tangents=[lambda t, out, z: f.real(t * f.ratio(f.conj(z), out))],   flops=4, tame=True, complex=True)
+         tangents=[lambda t, out, z: f.real(t * f.ratio(f.conj(z), out))],   flops=4, tame=True, complex=True,
+         squared="squared_modulus")
+operator("squared_modulus", squared_modulus, lambda d, out, z: f.unbroadcast(2.0 * d * f.conj(z), z),
+         tangents=[lambda t, out, z: 2.0 * f.real(t * f.conj(z))],           flops=3, tame=True, complex=True, overflows=True)
 operator("angle",   angle,   lambda d, out, z: f.unbroadcast(d * slope_of_angle(z), z),
          tangents=[lambda t, out, z: f.real(t * slope_of_angle(z))],         flops=8, complex=True)
 linear(  "fft",     fft,     lambda d, out, x, axes=-1, norm=PLAIN: f.unbroadcast(f.fft(d, axes, norm), x), None, None,

@@ -198,10 +198,9 @@ class Search:
         return way
 
 
-def nan_from(lines: Sequence, values: Mapping[str, Any], table: Mapping, of: str) -> str | None:
-    """The register where the NaN of another one began; None if that has none."""
-    search = Search(lines, values, tables=(table, {}, {}))
-    return search.chain(Node("value", of), "NaN")[-1].node.register if shows(values[of], "NaN") else None
+def origin_of(sign: str, lines: Sequence, values: Mapping[str, Any], table: Mapping, of: str) -> str:
+    """The register where a sign of another one began."""
+    return Search(lines, values, tables=(table, {}, {})).chain(Node("value", of), sign)[-1].node.register
 
 
 def leaves(x: Any) -> list[Any]:
@@ -210,7 +209,7 @@ def leaves(x: Any) -> list[Any]:
     if isinstance(x, (tuple, dict)):
         return [a for part in (x.values() if isinstance(x, dict) else x) for a in leaves(part)]
     x = np.asarray(x) if not hasattr(x, "tocsr") else x.data
-    return [x] if x.dtype.kind in "biuf" else []
+    return [x] if x.dtype.kind in "biufc" else []
 
 
 def marked(x: Any, sign: str) -> np.ndarray:
@@ -245,5 +244,5 @@ def with_harmless(x: Any, sign: str, places: np.ndarray | None, least: float) ->
         return x
     a = np.array(x)
     marks = np.flatnonzero(SIGNS[sign](a)) if places is None else places
-    a.flat[marks] = least + marks * 0.618 % 1 if a.dtype.kind == "f" else 1
+    a.flat[marks] = least + marks * 0.618 % 1 if a.dtype.kind in "fc" else 1
     return a[()]

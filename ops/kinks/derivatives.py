@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..expression import Expression, f
-from ..facts import Facts, facts_of, name_or_id
+from ..facts import Facts, facts_of, is_complex, name_or_id
 from ..writer import Traced
 from .masked import ARRAYS, Masked, bare, is_expression, unclear
 
@@ -52,7 +52,7 @@ def either_way(derivatives: dict, seeds: Mapping, transposed: Callable[[dict], M
     a unit at one entry it gives the row or the column of the Jacobian, whose product with the seeds is this
     entry. limit: the entries that it may be asked for.
     """
-    if any(isinstance(x, (Expression, dict)) for x in (*derivatives.values(), *seeds.values())):
+    if any(isinstance(x, (Expression, dict)) or is_complex(x) for x in (*derivatives.values(), *seeds.values())):
         return derivatives
     places = [(name, tuple(place)) for name, y in derivatives.items() if unclear(y)
               for place in np.argwhere(np.isnan(y))]

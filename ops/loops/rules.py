@@ -256,18 +256,21 @@ def part_of(d: Parts, i: int, like: Any = STILL) -> Any:
     return d[i] if i in d else like if like is STILL else f.broadcast(0.0, like)
 
 
-#        op            value       rule per argument; what they give may lie in an argument's memory
+#        op            value       rule per argument; what they give may lie in an argument's memory. They are right for
+#                                  complex numbers where the lines of their functions are
 operator("bundle",     bundle,     Each(lambda i: lambda d, out, *arrays: part_of(d, i, arrays[i])),
-         tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})), view=True)
+         tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})), view=True, complex=True)
 operator("item",       item,       lambda d, out, b, i: Parts({i: d}), None,
-         tangents=[lambda t, out, b, i: part_of(t, i), None], view=True)
+         tangents=[lambda t, out, b, i: part_of(t, i), None], view=True, complex=True)
 operator("call",       call,       None, applying(adjoint_of_step, "back"), tangents=[None, applying(tangent_of_step, "dot")],
-         view=True, flops=of_function)
+         view=True, flops=of_function, complex=True)
 operator("cond",       cond,       None, None, None, applying(adjoint_of_step, "back"),
          tangents=[None, None, None, applying(tangent_of_step, "dot")], view=True,
-         flops=lambda out, c, yes, no, args: of_function(out, yes if c else no, args))
+         flops=lambda out, c, yes, no, args: of_function(out, yes if c else no, args),
+         complex=True)
 operator("scan",       scan,       None, None, None, scan_adjoint, None, tangents=[None, None, None, scan_tangent, None],
-         view=True, flops=of_scan, example=one_step)
+         view=True, flops=of_scan, example=one_step, complex=True)
 operator("while_loop", while_loop, None, None, None, through_while(scan_adjoint), None,
          tangents=[None, None, None, through_while(scan_tangent), None], view=True,
-         flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args), example=of_values)
+         flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args), example=of_values,
+         complex=True)

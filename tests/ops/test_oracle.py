@@ -206,7 +206,7 @@ ROWS = {
     "gammainc": (special.gammainc, of((1.5, "23"), domain=p)), "gammaincc": (special.gammaincc, of((2.0, "23"), domain=p)),
     "betainc": (special.betainc, of((1.5, 2.5, "23"), domain=rows)),
     "besselJ": (bessel_j, of((0, "23"), (2, "-"))), "besselY": (bessel_y, of((0, "23"), (1, "-"), domain=p)),
-    "modulus": (jnp.abs, one(n)),
+    "modulus": (jnp.abs, one(n)), "squared_modulus": (jnp.square, one(n)),
     "besselI": (bessel_i, of((0, "23"), (2, "-"))), "besselIe": (lambda v, x: bessel_i(v, x) * jnp.exp(-abs(x)), of((0, "23"), (1, "-"))),
     "besselK": (bessel_k, of((0, "23"), (0.5, "-"), domain=p)), "besselKe": (lambda v, x: bessel_k(v, x) * jnp.exp(x), of((1, "23"), domain=p)),
     "convolve": (jnp.convolve, of("5 3", "2 4")), "correlate": (lambda a, v: jnp.correlate(a, v, "valid"), of("5 3", "3 3")),

@@ -42,7 +42,7 @@ def test_the_slope_of_a_power_by_the_square_of_the_root(n):
 OF_X = {  # roots of a vector, their squares, and points: 0, where the root has no slope, and another one
     "norm": (lambda x: f.norm(x), lambda x: f.squaredNorm(x)), "sqrt": (lambda x: f.sqrt(f.sum(x * x)), lambda x: f.sum(x * x)), "hypot": (lambda x: f.hypot(x[0], x[1]), lambda x: x[0] * x[0] + x[1] * x[1]),
     "abs": (lambda x: f.abs(x[0]), lambda x: x[0] * x[0]), "std": (lambda x: f.std(x), lambda x: f.var(x)), "frobeniusNorm": (lambda x: f.frobeniusNorm(f.reshape(x, (1, 2))), lambda x: f.sum(x * x)),
-    "power": (lambda x: f.sum(x * x) ** 0.5, lambda x: f.sum(x * x))}
+    "power": (lambda x: f.sum(x * x) ** 0.5, lambda x: f.sum(x * x)), "modulus": (lambda x: f.modulus(x[0]), lambda x: x[0] * x[0])}
 POWERS = {2: (lambda r: r ** 2, lambda r: r * r, lambda r: f.square(r), lambda r: f.sqrt(r ** 4)), 4: (lambda r: r ** 4, lambda r: r * r * r * r, lambda r: f.square(f.square(r)), lambda r: (r ** 3) * r, lambda r: r ** 2.5 * r ** 1.5)}
 
 

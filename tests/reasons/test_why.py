@@ -121,10 +121,21 @@ def test_the_chain_goes_from_the_number_to_its_reason():
 
 
 def test_a_second_derivative_has_its_reason_among_the_values_of_the_first():
-    first = gradient([("y", "sqrt", ("x",))], "y", ["x"])
+    first = gradient([("y", "log", ("x",))], "y", ["x"])
     reason = why(gradient(first, "dy_dx", ["x"]), {"x": 0.0}, "ddy_dx_dx")
-    assert str(reason).startswith("ddy_dx_dx is NaN: line 5, z3 = divide(dy_dy, z2), of the adjoint of line 1, y = sqrt(x), has "
-                                  "an infinite slope by z2 at dy_dy = 1, z2 = 0")
+    assert str(reason).startswith("ddy_dx_dx is infinite: line 3, z1 = divide(dy_dy, x), of the adjoint of line 1, y = log(x), "
+                                  "has an infinite slope by x at dy_dy = 1, x = 0")
+
+
+@pytest.mark.parametrize("fn, at, sentence", [
+    (lambda z: np.sum(np.abs(z / np.abs(z))), np.array([1j, 0]), "is NaN at z = 0+0j, z1 = 0"),
+    (lambda z: np.abs(np.log(z)) ** 2, 0j, "is infinite at z = 0+0j"),
+    (lambda x: np.sum(np.abs(np.fft.fft(x)) ** 2), np.zeros(2), "dresult_dx is 0"),
+    (lambda z: np.sum(np.real(z * z)), np.array([3j, 4]), "dresult_dz of size from 6 to 8"),
+    (lambda z: np.abs(xman.scan(lambda h, _: (np.log(h) * z, None), z, length=2)[0]), 0j,
+     "is NaN at z1 of 3 arrays; written out, line 1, z1 = log(z), is infinite at z = 0+0j")])
+def test_complex_numbers_have_reasons(fn, at, sentence):
+    assert sentence in str(why(fn, at))
 
 
 @pytest.mark.parametrize("steps", [NORM, tangent(NORM, ["x"])], ids=["of the list", "in the list of a tangent"])

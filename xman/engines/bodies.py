@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.facts import right_for_complex
 from ops.loops import bodies
 
 from ..wengert import WengertList
@@ -17,7 +18,7 @@ from .specialise.kinds import WIDE
 
 def value_of(op: str, engine: str) -> Callable:
     """The value of an operator, as in `ops.G`; the functions that it applies run on the engine."""
-    value = ops.G[op]
+    value = right_for_complex(op, ops.G[op])
     applies = "program" in (getattr(value, "__kwdefaults__", None) or ())
     body = lambda function: bodies.remembered("compiled", function, lambda: body_on(engine, function), engine)
     return partial(value, program=body) if applies else value

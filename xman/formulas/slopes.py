@@ -26,7 +26,6 @@ LEGIBLE = EXACT + ALGEBRA + (
     rewrite(lambda x, y: f.unbroadcast(x, y),       lambda x, y: x),
     rewrite(lambda x: x * 1,                        lambda x: x),
     rewrite(lambda x: x * x,                        lambda x: f.square(x)),
-    rewrite(lambda x: f.abs(f.sqrt(x)),             lambda x: f.sqrt(x)),
     rewrite(lambda x: f.where(f.equal(x, 0), 1, x), lambda x: x),
     rewrite(lambda x, y: (1 / y) * x,               lambda x, y: x / y),
     rewrite(lambda x, y: (x / y) / y,               lambda x, y: x / f.square(y)),

@@ -17,7 +17,7 @@ from ..traced.refusals import OURS, STANDARD, inside
 from .tracer import VALUE, CallTape, Discarded, Tracer, unheard
 
 # the classes of arguments that tracers stand for
-EXACT = {float, np.ndarray, np.memmap, np.bool_, *(np.dtype(char).type for kind in ("AllInteger", "Float")
+EXACT = {float, np.ndarray, np.memmap, np.bool_, *(np.dtype(char).type for kind in ("AllInteger", "AllFloat")
                                                    for char in np.typecodes[kind])}
 # operators that give numbers, and no arrays without axes, as NumPy's ufuncs do
 NUMBERS = {"getitem", "dot", "sum", "mean", "max", "min", "prod", "argmax", "norm", "count"}

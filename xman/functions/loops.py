@@ -150,7 +150,7 @@ def entry(x: Any) -> Any:
     """A leaf as a bundle holds it."""
     if isinstance(x, Expression) or type(x) in (int, float):
         return x
-    if np.asarray(x).dtype.kind not in "biuf":
+    if np.asarray(x).dtype.kind not in "biufc":
         raise XManError(f"a loop takes arrays of numbers, and found {x!r}")
     return as_constant(np.asarray(x)[()])
 
@@ -167,7 +167,7 @@ def slice_seen(x: Any) -> Any:
     if isinstance(x, Expression) and not isinstance(x, ArrayLike):
         return x
     x = numbers_within(x)
-    if np.ndim(x) and np.asarray(x).dtype.kind in "biuf":
+    if np.ndim(x) and np.asarray(x).dtype.kind in "biufc":
         return x[0] if len(x) else np.zeros(np.shape(x)[1:], np.asarray(x).dtype)
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= 0:
         return np.int64(0)
@@ -260,7 +260,7 @@ def with_traced_arrays(x: Any, tape: CallTape, copies: dict[int, Any]) -> Any:
     are on the tape. copies: filled with (object, its copy), by id. Anything else as it is."""
     if id(x) in copies:
         return copies[id(x)][1]
-    if type(x) is np.ndarray and x.dtype.kind in "biuf":
+    if type(x) is np.ndarray and x.dtype.kind in "biufc":
         copies[id(x)] = x, Tracer(as_constant(x), tape)
     elif type(x) is FunctionType:
         space, cells = {**x.__globals__}, tuple(CellType() for _ in x.__closure__ or ())
@@ -286,7 +286,7 @@ def by_numbers(fn: Callable, run: Callable, body: Body, examples: Sequence, arra
     tape, with numbers, so that shapes are known. arrays_traced: whether arrays from outside are traced too,
     for W[t] of a plain array W, which asks t for its number."""
     with CallTape(exact=False, guards={}) as tape:
-        starts = [Tracer(np.asarray(numbers_within(x))[()], tape) for x in examples]
+        starts = [tape.argument(numbers_within(x)) for x in examples]
         copies: dict[int, Any] = {}
         traced = with_traced_arrays(fn, tape, copies) if arrays_traced else fn
         ends, variables = watched(partial(run, traced), starts, {}, code_of=fn)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.causes import nan_from
+from ops.causes import origin_of, sign_of
 from ops.facts import is_complex
 from ops.walk import Misshapen
 
@@ -76,7 +76,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     E(w))/ε. most: a register with more elements is checked along so many random directions. step: ε, times an
     element above 1 (None: the best for float64). tolerance: relative (None: 1e-6 for two sides, 1e-4 for
     one), beyond the quotient's rounding error. seed: of weights and directions. XManError where there is
-    nothing to check, or `of` is NaN.
+    nothing to check, or `of` is NaN or infinite.
     """
     if sides not in (1, 2):
         raise XManError(f"a difference quotient has 1 or 2 sides, not {sides!r}")
@@ -92,7 +92,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     random = np.random.default_rng(seed)
     step = step or np.finfo(float).eps ** (1 / 3 if sides == 2 else 1 / 2)
     tolerance = tolerance or (1e-6 if sides == 2 else 1e-4)
-    registers = refuse_nan(steps, eval(steps, inputs, G), G, of)
+    registers = refuse_infinite(steps, eval(steps, inputs, G), G, of)
     weight = random.uniform(0.5, 1.5, np.shape(registers[of])) if np.ndim(registers[of]) else np.ones(())
     weight = weight * (1 - 1j if is_complex(registers[of]) else 1)
     try:
@@ -104,7 +104,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
                            f"register has shape {cause.of_argument}: {error}"])
 
     def sized(y): return np.sum(y * weight).real
-    def total(a, x): return sized(refuse_nan(steps, eval(steps, {**inputs, a: x}, G), G, of)[of])
+    def total(a, x): return sized(refuse_infinite(steps, eval(steps, {**inputs, a: x}, G), G, of)[of])
 
     entries, misshapen, at_point = [], [], sized(registers[of])
     for name in wrt:
@@ -124,11 +124,12 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     return Report(entries, misshapen)
 
 
-def refuse_nan(steps: WengertList, values: Mapping[str, Any], table: Mapping, of: str) -> Mapping[str, Any]:
-    """The values. XManError, with the line that is the reason, if the register `of` has a NaN."""
-    if (dst := nan_from(steps, values, table, of)) is not None:
+def refuse_infinite(steps: WengertList, values: Mapping[str, Any], table: Mapping, of: str) -> Mapping[str, Any]:
+    """The values. XManError, with the line that is the reason, if the register `of` has a NaN or is infinite."""
+    if sign := sign_of(values[of], signs=("NaN", "infinite")):
+        dst = origin_of(sign, steps, values, table, of)
         where = next((f"line {k}, {shown(line)}" for k, line in enumerate(steps, 1) if line[0] == dst), dst)
-        raise XManError(f"this cannot be checked: {of} is NaN here, or a small step away, from {where}")
+        raise XManError(f"this cannot be checked: {of} is {sign} here, or a small step away, from {where}")
     return values
 
 

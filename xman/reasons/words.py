@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops.causes import Contribution, Node, Search, Station, shows
-from ops.facts import facts_of
+from ops.facts import facts_of, is_complex
 from ops.kinks import MARKS, bare
 from ops.loops.bodies import Bundle
 
@@ -130,11 +130,15 @@ def at_entry(entry: tuple | None) -> str: return f" at {[*entry]}" if entry else
 
 def in_words(x: Any) -> str:
     """= 3, or the range of an array."""
-    if isinstance(x := bare(x), (tuple, dict)) or np.asarray(x).dtype.kind not in "biuf":
+    if isinstance(x := bare(x), (tuple, dict)):
+        return f"of {len(x)} arrays"
+    if np.asarray(x).dtype.kind not in "biufc":
         return f"of {type(x).__name__}"
     if np.size(x) == 1:
         return f"= {np.ravel(x)[0]:.6g}" if np.asarray(x).dtype.kind != "b" else f"= {bool(np.ravel(x)[0])}"
     if not np.size(x):
         return "without entries"
+    if is_complex(x) and np.any(x != np.ravel(x)[0]):
+        return f"of size {in_words(np.abs(x)).removeprefix('= ')}"
     low, high = np.min(x), np.max(x)
     return f"= {low:.6g} everywhere" if low == high else f"from {low:.6g} to {high:.6g}"

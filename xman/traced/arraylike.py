@@ -215,8 +215,10 @@ def as_numpys(value: Any) -> Any:
 
 def for_complex(op: str) -> str:
     """The operator that computes op of complex numbers. XManError where none is known to be right."""
-    named = facts_of(op).complex
-    return op if named is True else named or refuse(f"{op} is not defined for complex numbers here", INSTEAD)
+    operator = facts_of(op).complex
+    if operator is True or type(operator) is str:
+        return op if operator is True else operator
+    refuse(f"{op} is not defined for complex numbers here", INSTEAD)
 
 
 def plain(x: Any) -> Any:
