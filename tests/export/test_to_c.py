@@ -172,7 +172,8 @@ def test_constants_are_in_the_file_and_its_function_does_not_ask_for_them(tmp_pa
     ("z = mul(x, 2)\ny = argsort(z)", {"x": np.arange(3.0)}, {}, r"^line 2, y = argsort\(z\), needs argsort, which has no form in C"),
     ("y = sin(x)", {"x": np.arange(3.0)}, {"rows": ["x"]}, "for one size"),
     ("y = sin(x)", {"x": np.array(["a"], object)}, {}, "x is object"),
-    ("y = sin(x)", {"x": np.ones(3, np.complex128)}, {}, "x is complex128"),
+    ("y = sin(x)", {"x": np.ones(3, np.complex128)}, {}, "complex numbers has no exported form"),
+    ("z = mul(x, complex(0.0, 1.0))\ny = real(z)", {"x": 1.0}, {}, "complex numbers has no exported form"),
     ("y = add(x, W)", {"x": 1.0, "W": np.arange(5e6)}, {"constants": ["W"]}, "too many for a file of C")])
 def test_what_cannot_be_written_in_c_is_told_in_a_sentence(tmp_path, text, values, options, words):
     with pytest.raises(XManError, match=words):

@@ -18,7 +18,7 @@ from ..engines.arrays import on
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..interpreters import eval
-from ..interpreters.context import missing, with_numpy_reals
+from ..interpreters.context import has_complex, with_numpy_reals
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
 from .any_rows import equal, straight
@@ -73,7 +73,8 @@ def export_arguments(steps: Steps, values: Mapping[str, Any], outputs: Iterable[
         if name not in steps.inputs or name in constants and name in rows:
             raise XManError(f"{name!r} is not an input of the list that can be kept in the file, or have any "
                             "number of rows")
-    missing(steps, values)
+    if has_complex(steps, values):
+        raise XManError("a list with complex numbers has no exported form; write it with their real and imaginary parts")
     for x in rows:
         if not np.ndim(values[x]) or not np.size(values[x]):
             raise XManError(f"{x} is an example of any number of rows and has to have one; its shape is "
