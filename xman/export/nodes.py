@@ -2,57 +2,62 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ops import G, f, facts_of
+from ops import Bundle, G, f, facts_of
 from ops.arrays.products import einsum_parts, subscripts_of
 from ops.formulas.carried import through
 
-from ..engines.arrays import UFUNCS
+from ..engines.arrays import UFUNCS, on
+from ..errors import XManError
+from ..notation import shown
+from ..wengert import Line
 
 DOMAINS = ("", 18), ("ai.onnx.ml", 3)  # the operator sets of ONNX 1.13, which runtimes have had since 2023
 END = 2 ** 63 - 1  # stands for the end of an axis, however long
 
 
-class OnnxNode:
-    """The result of one node: its operator, arguments and attributes, and its value for the example."""
+def with_inner(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The nodes, and those of the graphs inside of them."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            yield from with_inner(attribute.g.node)
 
-    def __init__(self, xp: Nodes, op: str, args: tuple, attributes: dict[str, Any], example: np.ndarray):
-        self.xp, self.op, self.args, self.attributes, self.example = xp, op, args, attributes, example
-        self.line, self.graph, self.name, self.graphs = xp.line, xp.graph, "", {}
+
+class OnnxArray:
+    """An array in a file: its name there, and its value for the example."""
+
+    def __init__(self, xp: Nodes, name: str, example: Any):
+        self.xp, self.name, self.example = xp, name, np.asarray(example)
 
     shape = property(lambda self: self.example.shape)
     ndim = property(lambda self: self.example.ndim)
     dtype = property(lambda self: self.example.dtype)
 
-    def __getitem__(self, keys: tuple) -> OnnxNode:
+    def __getitem__(self, keys: tuple) -> OnnxArray:
         """x[keys]. keys: slices, whole numbers and None."""
-        y, axis, cuts, dropped, new = self, 0, [], [], []
-        for position, key in enumerate(keys):
-            if key is None:
-                new.append(position - len(dropped))
-                continue
-            if isinstance(key, int):
-                cuts.append((axis, key, key + 1 or END, 1))
-                dropped.append(axis)
-            elif key != slice(None):
-                step = key.step or 1
-                start, end = (0, END) if step > 0 else (END, -END)
-                ends = (start if key.start is None else key.start, end if key.stop is None else key.stop)
-                cuts.append((axis, *ends, step))
-            axis += 1
-        if cuts:
+        xp, y, old = self.xp, self, [key for key in keys if key is not None]
+        ranges = [key if isinstance(key, slice) else slice(key, key + 1 or None) for key in old]
+        if cuts := [(axis, *ends(key)) for axis, key in enumerate(ranges) if key != slice(None)]:
             axes, starts, stops, steps = zip(*cuts, strict=True)
-            slices = [slice(None)] * self.ndim
-            for a, *key in cuts:
-                slices[a] = slice(*(None if abs(k) == END else k for k in key))
-            y = self.xp.node("Slice", (y, starts, stops, axes, steps), y.example[tuple(slices)])
-        y = self.xp.squeeze(y, tuple(dropped)) if dropped else y
-        return self.xp.expand_dims(y, new) if new else y
+            y = xp.node("Slice", (y, starts, stops, axes, steps), self.example[tuple(ranges)])
+        dropped = tuple(axis for axis, key in enumerate(old) if isinstance(key, int))
+        new = [axis for axis, key in enumerate(k for k in keys if not isinstance(k, int)) if key is None]
+        y = xp.squeeze(y, dropped) if dropped else y
+        return xp.expand_dims(y, new) if new else y
+
+
+def ends(key: slice) -> tuple[int, int, int]:
+    """Where a slice begins and ends, and its step, all said."""
+    step = key.step or 1
+    start, stop = (0, END) if step > 0 else (END, -END)
+    return start if key.start is None else key.start, stop if key.stop is None else key.stop, step
 
 
 # operators of ONNX that are one of ours: this table serves to write and to read
@@ -83,33 +88,81 @@ API: dict[str, Callable] = {
     "argmax":       lambda x, axis: ("ArgMax", (x,), {"axis": axis, "keepdims": 0}),
     "arange":       lambda n: ("Range", (0, n, 1), {}),
     "broadcast_to": lambda x, shape: ("Expand", (x, shape), {}),
-    # equal entries keep their order
-    "argsort":      lambda x, axis, stable: ("TopK", (x, [x.shape[axis]]), {"axis": axis, "largest": 0}),
     **{name: reduction_row(f"Reduce{name.capitalize()}") for name in ("sum", "max", "min", "prod")},
 }
 
 
 class Nodes:
-    """A namespace of the array API, and the nodes that were written through it."""
+    """A namespace of the array API that writes the nodes of one graph after the other, from the innermost.
+
+    sized: whether the file says the lengths of arrays within loops and branches.
+    """
 
     __name__ = "ONNX"
 
-    def __init__(self) -> None:
-        self.written: list[OnnxNode] = []
-        self.line = 0  # the line of the list that is being written
-        self.graph = None  # the graph inside of a node that is being written
+    def __init__(self, onnx: Any, sized: bool):
+        self.onnx, self.helper, self.sized = onnx, onnx.helper, sized
+        self.dst, self.doc = "", ""  # the line that is being written: its register, its text
+        self.written: list[Any] = []  # the nodes of the graph that is being written
+        self.constants: dict[str, np.ndarray] = {}
+        self.counter = itertools.count()
+        self.table = on(self, **beyond(self))
+        self.table |= {op: in_either(self.table, op) for op in DOUBLE}
 
-    def node(self, op: str, args: Iterable, example: Any, **attributes: Any) -> OnnxNode:
-        """A new node. args: nodes; anything else becomes a constant of whole numbers."""
-        args = tuple([a if isinstance(a, OnnxNode) else self.asarray(a, int) for a in args])
-        out = OnnxNode(self, op, args, attributes, np.asarray(example))
-        self.written.append(out)
+    def results(self, op: str, args: Iterable, examples: Sequence, **attributes: Any) -> list[OnnxArray]:
+        """The results of a new node. args: anything but an array becomes a constant of whole numbers."""
+        names = [self.array(a, int).name for a in args]
+        name = f"{self.dst}/{op}_{next(self.counter)}"
+        outs = [OnnxArray(self, f"{name}/{k}" if k else name, example) for k, example in enumerate(examples)]
+        self.written.append(self.helper.make_node(op, names, [out.name for out in outs], name, self.doc, **attributes))
+        return outs
+
+    def node(self, op: str, args: Iterable, example: Any, **attributes: Any) -> OnnxArray:
+        return self.results(op, args, [example], **attributes)[0]
+
+    def asarray(self, a: Any, dtype: Any = None) -> OnnxArray:
+        out = OnnxArray(self, f"{self.dst}/constant_{next(self.counter)}", np.asarray(a, dtype))
+        self.constants[out.name] = out.example
         return out
 
-    def asarray(self, a: Any, dtype: Any = None) -> OnnxNode:
-        out = OnnxNode(self, "Constant", (), {}, np.asarray(a, dtype))
-        self.written.append(out)
-        return out
+    def array(self, a: Any, dtype: Any = None) -> OnnxArray:
+        return a if isinstance(a, OnnxArray) else self.asarray(a, dtype)
+
+    def like(self, a: Any, example: Any) -> OnnxArray:
+        """a in the precision and the shape of the example."""
+        a, example = self.array(a), np.asarray(example)
+        a = a if a.dtype == example.dtype else self.astype(a, example.dtype)
+        return a if a.shape == example.shape else self.broadcast_to(a, example.shape)
+
+    def write(self, numbered: Iterable[tuple[int, Line]], arrays: dict[str, Any],
+              examples: Mapping[str, Any]) -> None:
+        """Write numbered lines, and add their registers to arrays."""
+        for k, line in numbered:
+            dst, op, args = line
+            try:
+                out = self.table[op](*[arrays[a] if isinstance(a, str) else a for a in args])
+                if not isinstance(out, Bundle):
+                    out = self.array(out)
+                    if out.shape != np.shape(examples[dst]):
+                        raise XManError(f"its nodes make the shape {out.shape} of {np.shape(examples[dst])}")
+                    out = self.like(out, examples[dst])
+            except Exception as error:  # any error means that the line cannot be written
+                raise XManError(f"line {k}, {shown(line)}: {error}") from error
+            arrays[dst] = out
+
+    def graph(self, inputs: Mapping[str, Any], results: Mapping[str, Any]) -> Any:
+        """The graph of the nodes that the results need. inputs, results: (dtype, shape) by name."""
+        def info(name: str, dtype: np.dtype, shape: Sequence) -> Any:
+            return self.helper.make_tensor_value_info(name, self.code(dtype), shape)
+        nodes, live = [], {*results}
+        for node in reversed(self.written):
+            if live.intersection(node.output):
+                nodes.append(node)
+                live.update(x for inner in with_inner([node]) for x in inner.input)
+        infos = [[info(name, *kind) for name, kind in kinds.items()] for kinds in (inputs, results)]
+        return self.helper.make_graph(nodes[::-1], self.dst or "xman", *infos)
+
+    def code(self, dtype: np.dtype) -> int: return self.helper.np_dtype_to_tensor_dtype(dtype)
 
     def __getattr__(self, name: str) -> Any:
         """A function that is one node, or a precision by NumPy's name."""
@@ -120,16 +173,20 @@ class Nodes:
         except TypeError:
             raise AttributeError(name) from None
 
-    def one_node(self, name: str, *args: Any, **options: Any) -> OnnxNode:
+    def one_node(self, name: str, *args: Any, **options: Any) -> OnnxArray:
         op, inputs, attributes = API[name](*args, **options)
         if op in ("Floor", "Ceil", "Round") and args[0].dtype.kind != "f":
             return args[0]
         of = lambda a: list(map(of, a)) if isinstance(a, list) else getattr(a, "example", a)
         return self.node(op, inputs, getattr(np, name)(*map(of, args), **options), **attributes)
 
-    def astype(self, x, dtype): return self.node("Cast", (x,), x.example.astype(dtype), to=np.dtype(dtype))
+    def astype(self, x, dtype): return self.node("Cast", (x,), x.example.astype(dtype), to=self.code(dtype))
     def isfinite(self, x): return self.less(self.abs(x), self.asarray(np.asarray(np.inf, x.dtype)))
     def not_equal(self, x, y): return self.logical_not(self.equal(x, y))
+    def argsort(self, x, axis, stable):  # equal entries keep their order
+        examples = np.sort(x.example, axis), np.argsort(x.example, axis, stable=True)
+        return self.results("TopK", (x, [x.shape[axis]]), examples, axis=axis, largest=0)[1]
+
     def stack(self, xs, axis): return self.concat([self.expand_dims(x, axis) for x in xs], axis)
     def cumulative_sum(self, x, axis): return self.node("CumSum", (x, axis), x.example.cumsum(axis))
 
@@ -152,7 +209,7 @@ class Nodes:
 
 def beyond(xp: Nodes) -> dict[str, Callable]:
     """The rows that are a node of ONNX but not a function of the array API."""
-    def array(x): return x if isinstance(x, OnnxNode) else xp.asarray(x)
+    array = xp.array
     def real(x): return x if (x := array(x)).dtype.kind == "f" else xp.astype(x, np.dtype(float))
 
     def unary(op: str, node: str) -> Callable:

@@ -5,7 +5,7 @@ read as `scan`, and any other as `while_loop`; Scan is read as `scan`, and If as
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,125 +16,97 @@ from ops.loops.bodies import Function
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..notation import shown
 from .meanings import operators, within_bounds
-from .nodes import END, Nodes, OnnxNode
+from .nodes import END, Nodes, OnnxArray
 
 
-class Subgraph:
-    """A graph inside of a node: its inputs and outputs; each of its nodes refers to it."""
+def function_rows(xp: Nodes) -> dict[str, Callable]:
+    """The rows that apply functions, whose lines are written through xp."""
+    like = xp.like
 
-    def __init__(self) -> None:
-        self.inputs, self.results = [], []
-
-
-def function_rows(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
-    """The rows that apply functions; `table` writes the functions' lines through xp."""
-
-    def array(a: Any, like: Any = None) -> OnnxNode:
-        """a as a node, in the shape and the precision of `like`."""
-        a = a if isinstance(a, OnnxNode) else xp.asarray(a)
-        if like is None:
-            return a
-        like = np.asarray(like)
-        a = a if a.dtype == like.dtype else xp.astype(a, like.dtype)
-        return a if a.shape == like.shape else xp.broadcast_to(a, like.shape)
-
-    def written(function: Function, args: Sequence) -> list[OnnxNode]:
+    def written(function: Function, args: Sequence) -> list[OnnxArray]:
         """The results of the function's lines, written where we are."""
         name, parameters, lines, results = function[1:]
-        node_of = dict(zip(parameters, args, strict=True))
-        examples = {p: a.example[()] if isinstance(a, OnnxNode) else a for p, a in node_of.items()}
-        values = eval(lines, examples) if lines else examples
-        for k, line in enumerate(lines, 1):
-            dst, op, words = line
-            try:
-                out = table[op](*[node_of[a] if isinstance(a, str) else a for a in words])
-                node_of[dst] = out if isinstance(out, Bundle) else array(out, values[dst])
-            except Exception as error:  # whatever it is, the line cannot be written
-                raise XManError(f"in {name}, line {k}, {shown(line)}: {error}") from error
-        return [array(node_of[r]) for r in results]
+        arrays = dict(zip(parameters, args, strict=True))
+        examples = dict(zip(parameters, examples_of(args), strict=True))
+        try:
+            xp.write(enumerate(lines, 1), arrays, eval(lines, examples) if lines else {})
+        except XManError as error:
+            raise XManError(f"in {name}, {error}") from error
+        return [xp.array(arrays[r]) for r in results]
 
-    def inside(start: Callable[[], Sequence], *examples: np.ndarray) -> Subgraph:
-        """The graph of the results of start(*inputs), for inputs like those given."""
-        graph, around = Subgraph(), xp.graph
-        xp.graph = graph
-        for like in examples:
-            graph.inputs.append(xp.node("Input", (), like))
-            graph.inputs[-1].name = f"given/{len(xp.written)}"
-        graph.results = [xp.node("Identity", (a := array(r),), a.example) for r in start(*graph.inputs)]
-        xp.graph = around
-        return graph
-
-    def node_results(op: str, args: Sequence, values: Sequence, **graphs: Subgraph) -> list[OnnxNode]:
-        """The results of a node with graphs inside."""
-        ends = [r for graph in graphs.values() for r in graph.results]
-        node = xp.node(op, (*args, *ends), 0.0)
-        node.given, node.graphs = len(args), graphs
-        return [xp.node("Part", (node,), v, part=i) for i, v in enumerate(values)]
-
-    def loop(limit: Any, holds: Any, carries: Sequence, step: Callable, values: Sequence) -> list[OnnxNode]:
-        body = inside(step, np.array(0), np.array(True), *[c.example for c in carries])
-        return node_results("Loop", (array(limit), array(holds), *carries), values, body=body)
+    def inside(start: Callable[[], Sequence], *examples: np.ndarray) -> tuple[Any, list[OnnxArray]]:
+        """The graph of the results of start(*inputs), for inputs like those given; and these results."""
+        around, xp.written = xp.written, []
+        inputs = [OnnxArray(xp, f"given/{next(xp.counter)}", like) for like in examples]
+        results = [xp.node("Identity", (a := xp.array(r),), a.example) for r in start(*inputs)]
+        kinds = [{a.name: (a.dtype, [n if xp.sized else None for n in a.shape]) for a in arrays}
+                 for arrays in (inputs, results)]
+        graph, xp.written = xp.graph(*kinds), around
+        return graph, results
 
     def scan(function, carries, slices, args, reverse=False):
         k, m = carries, carries + slices
-        examples = Bundle(a.example[()] if isinstance(a, OnnxNode) else a for a in args)
+        examples = examples_of(args)
         values = G["scan"](function, k, slices, examples, reverse)
-        if any(isinstance(a, OnnxNode) and not a.ndim and a.op != "Constant" for a in args[k:m]):
+        if any(isinstance(a, OnnxArray) and not a.ndim and a.name not in xp.constants for a in args[k:m]):
             raise XManError("the number of its steps is computed, or an input; give it as a literal")
-        start = [*map(array, args[:k], values)]
+        start = [*map(like, args[:k], values)]
         in_order = lambda a: a[(slice(None, None, -1),)] if reverse else a
         n = len(examples[k]) if np.ndim(examples[k]) else int(examples[k])
         if not n:
-            return Bundle([*start, *map(array, values[k:])])
+            return Bundle([*start, *map(xp.array, values[k:])])
 
-        sequences = [in_order(array(a)) if np.ndim(a) else None for a in args[k:m]]
+        sequences = [in_order(xp.array(a) if np.ndim(a) else xp.arange(n)) for a in args[k:m]]
 
-        def step(t, holds, *carry):
-            place = xp.node("Sub", (n - 1, t), n - 1) if reverse and None in sequences else t
-            xs = [place if a is None else xp.take(a, t, 0) for a in sequences]
-            results = written(function, (*carry, *xs, *args[m:]))
-            return holds, *map(array, results[:k], values[:k]), *results[k:]
+        def step(*inputs):
+            results = written(function, (*inputs, *args[m:]))
+            return *map(like, results[:k], values), *results[k:]
         first_slices = [a[:1] if np.ndim(a) else 1 for a in examples[k:m]]
         first_step = G["scan"](function, k, slices, Bundle([*examples[:k], *first_slices, *examples[m:]]))
         if [np.shape(a)[1:] for a in first_step[k:]] != [np.shape(a)[1:] for a in values[k:]]:
             raise XManError(f"the first step of {function[1]} gives smaller arrays than the others; "
                             "broadcast its carry before the loop")
-        loop_results = loop(n, True, start, step, values)
-        # the reference evaluator joins the results of steps along the first axis, but runtimes stack them
-        stacked = [xp.reshape(y, np.shape(v)) for y, v in zip(loop_results[k:], values[k:], strict=True)]
-        return Bundle([*loop_results[:k], *map(in_order, stacked)])
+        body, _ = inside(step, *[a.example for a in start], *[a.example[0] for a in sequences])
+        results = xp.results("Scan", (*start, *sequences), values, body=body, num_scan_inputs=slices)
+        return Bundle([*results[:k], *map(in_order, results[k:])])
 
     def while_loop(test, function, carries, args, limit=None):
-        examples = Bundle(a.example[()] if isinstance(a, OnnxNode) else a for a in args)
+        examples = examples_of(args)
         *values, n = G["while_loop"](test, function, carries, examples, limit)
         constants = args[carries:]
 
-        def truth(carry: Sequence[OnnxNode]) -> OnnxNode:
+        def truth(carry: Sequence[OnnxArray]) -> OnnxArray:
             holds, = written(test, (*carry, *constants))
-            return array(holds, np.array(bool(holds.example)))
+            return like(holds, np.array(bool(holds.example)))
 
         def step(t, holds, *carry):
-            stepped = [*map(array, written(function, (*carry[:-1], *constants)), values)]
+            stepped = [*map(like, written(function, (*carry[:-1], *constants)), values)]
             return truth(stepped), *stepped, xp.add(carry[-1], xp.asarray(1))
-        start = [*map(array, args[:carries], values)]
+        start = [*map(like, args[:carries], values)]
         limit = END if limit is None else limit
-        return Bundle(loop(limit, truth(start), [*start, array(0)], step, [*values, np.array(n)]))
+        carried = [*start, xp.array(0)]
+        body, _ = inside(step, np.array(0), np.array(True), *[a.example for a in carried])
+        args = xp.array(limit), truth(start), *carried
+        return Bundle(xp.results("Loop", args, [*values, np.array(n)], body=body))
 
     def cond(c, yes, no, args):
-        then_graph, else_graph = [inside(partial(written, function, args)) for function in (yes, no)]
-        for a, b in zip(then_graph.results, else_graph.results, strict=True):
+        (then_graph, results), (else_graph, others) = [inside(partial(written, function, args)) for function in (yes, no)]
+        for a, b in zip(results, others, strict=True):
             if (a.shape, a.dtype) != (b.shape, b.dtype):
                 raise XManError(f"{yes[1]} gives {a.dtype} of shape {a.shape} and {no[1]} {b.dtype} of shape "
                                 f"{b.shape}, and the branches of If are alike")
-        c = array(c)
-        values = [r.example for r in (then_graph if c.example else else_graph).results]
-        c = array(c, np.array(bool(c.example)))
-        return Bundle(node_results("If", (c,), values, then_branch=then_graph, else_branch=else_graph))
+        c = xp.array(c)
+        values = [r.example for r in (results if c.example else others)]
+        c = like(c, np.array(bool(c.example)))
+        return Bundle(xp.results("If", (c,), values, then_branch=then_graph, else_branch=else_graph))
 
     return {"bundle": lambda *arrays: Bundle(arrays), "item": lambda b, i: b[i], "scan": scan, "cond": cond,
             "while_loop": while_loop, "call": lambda function, args: Bundle(written(function, args))}
+
+
+def examples_of(arrays: Iterable) -> Bundle:
+    return Bundle(a.example[()] if isinstance(a, OnnxArray) else a for a in arrays)
 
 
 # ---- reading -----------------------------------------------------------------------------------------------

@@ -6,15 +6,14 @@ same; a constant that differs has to be a·n + b for n rows, and the file comput
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 import ops
 
-from ..engines.arrays import on
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..interpreters import eval
@@ -22,8 +21,8 @@ from ..interpreters.context import has_complex, with_numpy_reals
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
 from .any_rows import equal, straight
-from .nodes import DOMAINS, DOUBLE, Nodes, OnnxNode, beyond, in_either
-from .subgraphs import Subgraph, function_rows
+from .nodes import DOMAINS, Nodes, OnnxArray, with_inner
+from .subgraphs import function_rows
 
 LARGEST = 2 ** 31 - 2 ** 20  # the most bytes of a file: Protocol Buffers count in 31 bits
 MOST_ROWS = 100_000  # the largest number of rows that is tried
@@ -50,10 +49,14 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
     steps, values, outputs, constants, rows = export_arguments(steps, values, outputs, constants, rows)
-    sizes = three_sizes(needed(steps, outputs), values) if rows else [0]
+    lines = WengertList(needed(steps, outputs))
+    sizes = three_sizes(lines, values) if rows else [0]
     sized = lambda n: values | {x: np.resize(values[x], (n, *np.shape(values[x])[1:])) for x in rows}
-    written = [write(steps, sized(n), outputs, constants) for n in sizes]
-    model = assembled(onnx, written, sizes, steps, outputs, rows)
+    versions = [written(onnx, steps, lines, sized(n), outputs, constants, not rows) for n in sizes]
+    graph = graph_of(versions, sizes, steps, outputs, rows)
+    opsets = [onnx.helper.make_opsetid(*domain) for domain in DOMAINS]
+    model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8, opset_imports=opsets)
+    onnx.checker.check_model(model)
     onnx.helper.set_model_props(model, dict(facts))
     if path is not None:
         write_whole(path, model.SerializeToString())
@@ -84,47 +87,47 @@ def export_arguments(steps: Steps, values: Mapping[str, Any], outputs: Iterable[
 
 # ---- the nodes ---------------------------------------------------------------------------------------------
 
-def write(steps: WengertList, values: Mapping[str, Any], outputs: list[str], constants: list[str]
-          ) -> tuple[list[OnnxNode], dict[str, OnnxNode]]:
-    """The nodes in order, each line's result named as its register, and the node of each register."""
-    numbered, lines = {line[0]: k for k, line in enumerate(steps, 1)}, WengertList(needed(steps, outputs))
+class Written(NamedTuple):
+    """The nodes of a list."""
+    xp: Nodes
+    arrays: dict[str, OnnxArray]  # by register
+    names: dict[str, str]  # in the file, by a name in the nodes
+
+
+def written(onnx: Any, steps: WengertList, lines: WengertList, values: Mapping[str, Any], outputs: list[str],
+            constants: list[str], sized: bool) -> Written:
+    """The nodes of the lines, which are of steps."""
+    number = {line[0]: k for k, line in enumerate(steps, 1)}
     examples = eval(lines, values)
     for line in lines:
-        words = [x for x in (*registers(line[2]), line[0])
-                 for a in (examples[x] if isinstance(examples[x], ops.Bundle) else [examples[x]])
-                 if np.asarray(a).dtype.kind not in "biuf" and not (line[1] == "codes" and x in lines.inputs)]
-        if words:
-            raise XManError(f"line {numbered[line[0]]}, {shown(line)}: {words[0]} is "
-                            f"{shortened(examples[words[0]])}, and ONNX has arrays of numbers alone")
-    xp = Nodes()
-    table, node_of = on(xp, **beyond(xp)), {}
-    table |= function_rows(xp, table)
-    table |= {op: in_either(table, op) for op in DOUBLE}
-    for name in lines.inputs:
-        node_of[name] = xp.node("Constant" if name in constants else "Input", (), examples[name])
-        node_of[name].name = name
-    for line in lines:
         dst, op, args = line
-        xp.line = numbered[dst]
+        words = [x for x in (*registers(args), dst)
+                 for a in (examples[x] if isinstance(examples[x], ops.Bundle) else [examples[x]])
+                 if np.asarray(a).dtype.kind not in "biuf" and not (op == "codes" and x in lines.inputs)]
+        if words:
+            raise XManError(f"line {number[dst]}, {shown(line)}: {words[0]} is "
+                            f"{shortened(examples[words[0]])}, and ONNX has arrays of numbers alone")
+        if dst in outputs and isinstance(examples[dst], ops.Bundle):
+            raise XManError(f"line {number[dst]}, {shown(line)}: a model gives arrays and no bundle; name its "
+                            "items")
+    xp = Nodes(onnx, sized)
+    xp.table |= function_rows(xp)
+    arrays = {x: OnnxArray(xp, x, examples[x]) for x in lines.inputs}
+    xp.constants |= {x: arrays[x].example for x in arrays if x in constants}
+    names = {x: x for x in arrays}
+    for line in lines:
+        dst, xp.dst, xp.doc = line[0], line[0], shown(line)
         try:
-            out = table[op](*[node_of[a] if isinstance(a, str) else a for a in args])
-            if isinstance(examples[dst], ops.Bundle):
-                if dst in outputs:
-                    raise XManError("a model gives arrays and no bundle; name its items")
-                node_of[dst] = out
-                continue
-            example, out = np.asarray(examples[dst]), out if isinstance(out, OnnxNode) else xp.asarray(out)
-            out = out if out.dtype == example.dtype else xp.astype(out, example.dtype)
-            if out.shape != example.shape:
-                raise XManError(f"its nodes make the shape {out.shape} of {example.shape}")
-        except Exception as error:  # any error means that the line cannot be written
-            where = f"line {xp.line}, {shown(line)}"
-            raise XManError(f"{where}: {error}; that cannot be written in ONNX") from error
-        if dst in outputs and (out.name or out.op == "Constant"):
-            out = xp.node("Identity", (out,), out.example)
-        out.example, out.name = example, out.name or dst
-        node_of[dst] = out
-    return xp.written, node_of
+            xp.write([(number[dst], line)], arrays, examples)
+        except XManError as error:
+            raise XManError(f"{error}; that cannot be written in ONNX") from error
+        if isinstance(out := arrays[dst], ops.Bundle):
+            continue
+        if dst in outputs and (out.name in names or out.name in xp.constants):
+            out = arrays[dst] = xp.node("Identity", (out,), out.example)
+        if out.name not in xp.constants:
+            names.setdefault(out.name, dst)
+    return Written(xp, arrays, names)
 
 
 # ---- the number of rows ------------------------------------------------------------------------------------
@@ -152,109 +155,54 @@ def flattened(a: Any) -> list[np.ndarray]:
     return [np.asarray(a)] if integral else []
 
 
-def slopes(written: list[tuple], sizes: list[int], steps: WengertList) -> dict[OnnxNode, tuple]:
-    """(a, b) for each constant that is a·n + b for n rows; XManError where one depends otherwise on n."""
-    positions = {node: k for nodes, _ in written for k, node in enumerate(nodes)}
-    form = lambda node: (node.op, node.attributes, [positions[a] for a in node.args])
-    coefficients = {}
-    for versions in itertools.zip_longest(*(nodes for nodes, _ in written)):
-        node, *twins = versions
-        fit: Any = None not in versions and all(form(node) == form(twin) for twin in twins)
-        if fit and node.op == "Constant" and not all(equal(node.example, twin.example) for twin in twins):
-            coefficients[node] = fit = straight([version.example for version in versions], sizes)
-        if not fit:
-            k = max(1, *(version.line for version in versions if version))
-            raise XManError(f"line {k}, {shown(steps[k - 1])}, depends on the number of rows in a way that "
-                            "no node of ONNX does; leave rows out, and the model is for as many as the "
-                            "examples have")
-    return coefficients
+def graph_of(versions: list[Written], sizes: list[int], steps: WengertList, outputs: list[str],
+             rows: list[str]) -> Any:
+    """The graph of the nodes that the outputs need, for the numbers of rows of the versions and for any other."""
+    xp, arrays, names = versions[0]
+    nodes, number = xp.written, {line[0]: k for k, line in enumerate(steps)}
 
+    def refuse(name: str) -> NoReturn:
+        k = number.get(name.partition("/")[0], 0)
+        raise XManError(f"line {k + 1}, {shown(steps[k])}, depends on the number of rows in a way that no node of "
+                        "ONNX does; leave rows out, and the model is for as many as the examples have")
 
-# ---- the file ----------------------------------------------------------------------------------------------
+    for node, *others in itertools.zip_longest(*(version.xp.written for version in versions)):
+        if any(node != other for other in others):
+            refuse(next(twin.name for twin in (node, *others) if twin))
+    constants = [*xp.constants.items()]
+    xp.written, xp.dst, xp.doc = [], "rows", "the number of rows"
+    if rows := [x for x in rows if x in arrays]:
+        length = xp.node("Gather", (xp.node("Shape", (arrays[rows[0]],), arrays[rows[0]].shape), 0), sizes[0])
+    for name, a in constants:
+        copies = [version.xp.constants[name] for version in versions]
+        if not all(equal(a, copy) for copy in copies):
+            # for example, the 2n of a reshape to (2n,): slope 2, intercept 0
+            slope, intercept = straight(copies, sizes) or refuse(name)
+            affine = xp.add(xp.multiply(length, xp.asarray(slope)), xp.asarray(intercept))
+            names[name] = (affine if a.dtype == int else xp.astype(affine, a.dtype)).name
+    first_of: dict[Any, str] = {}
+    for name, a in xp.constants.items():  # equal constants are kept once
+        if name not in names:
+            names[name] = first_of.setdefault((a.dtype, a.shape, a.tobytes()), name)
+    xp.written += nodes
+    for node in with_inner(xp.written):
+        for words in (node.input, node.output):
+            words[:] = [names.get(x, x) for x in words]
 
-class File:
-    """The nodes of a file, in order, and its constants; equal constants are kept once."""
-
-    def __init__(self, onnx: Any):
-        self.onnx, self.nodes, self.constants, self.graph = onnx, {None: []}, {}, None
-
-    def add(self, op: str, args: Iterable[str], name: str, doc: str, outs: Sequence[str] = (),
-            **attributes: Any) -> str:
-        attributes = {key: self.code(v) if isinstance(v, np.dtype) else v for key, v in attributes.items()}
-        node = self.onnx.helper.make_node(op, [*args], [*outs, name], name, doc, **attributes)
-        self.nodes.setdefault(self.graph, []).append(node)
-        return name
-
-    def constant(self, a: Any, name: str = "") -> str:
-        a = np.asarray(a)
-        key = name or (a.dtype, a.shape, a.tobytes())
-        return self.constants.setdefault(key, (name or f"constant/{len(self.constants)}", a))[0]
-
-    def code(self, dtype: np.dtype) -> int: return self.onnx.helper.np_dtype_to_tensor_dtype(dtype)
-
-    def info(self, name: str, dtype: np.dtype, shape: Sequence[int | str]) -> Any:
-        return self.onnx.helper.make_tensor_value_info(name, self.code(dtype), shape)
-
-
-def inner_graph(file: File, name: str, graph: Subgraph, sized: bool) -> Any:
-    """The graph inside of a node, when its nodes are written. sized: whether no shape depends on the rows."""
-    infos = [[file.info(a.name, a.dtype, [n if sized else None for n in a.shape]) for a in arrays]
-             for arrays in (graph.inputs, graph.results)]
-    return file.onnx.helper.make_graph(file.nodes.pop(graph, []), name, *infos)
-
-
-def assembled(onnx: Any, written: list[tuple], sizes: list[int], steps: WengertList, outputs: list[str],
-              rows: list[str]) -> Any:
-    """The model of the nodes that the outputs need."""
-    file, sloping, (nodes, node_of) = File(onnx), slopes(written, sizes, steps), written[0]
-    lines, subgraph_outputs = [(node, node.op, node.args) for node in nodes], {}
-    needed_nodes = {node for node, _, _ in needed(lines, [node_of[x] for x in outputs])}
-    for node in nodes:
-        if node.op == "Part":
-            subgraph_outputs.setdefault(node.args[0], []).append(node)
-    if sloping:
-        shape = file.add("Shape", [next(x for x in rows if x in node_of)], "rows/shape", "")
-        count = file.add("Gather", [shape, file.constant(0)], "rows/count", "the number of rows")
-    for k, node in enumerate(nodes):
-        if node.op in ("Input", "Part") or node not in needed_nodes:
-            continue
-        dst, doc = (steps[node.line - 1][0], shown(steps[node.line - 1])) if node.line else ("", "")
-        name, file.graph = node.name or f"{dst}/{node.op}_{k}", node.graph
-        if node in sloping:  # for example, the 2n of a reshape to (2n,): slope 2, intercept 0
-            slope, intercept = sloping[node]
-            affine = file.add("Mul", [count, file.constant(slope)], f"{name}/times", doc)
-            affine = file.add("Add", [affine, file.constant(intercept)], f"{name}/plus", doc)
-            is_index = node.dtype == int and not node.name
-            node.name = affine if is_index else file.add("Cast", [affine], name, doc, to=node.dtype)
-        elif node.op == "Constant":
-            node.name = file.constant(node.example, node.name)
-        elif node.graphs:
-            for output in subgraph_outputs[node]:
-                output.name = output.name or f"{name}/{output.attributes['part']}"
-            inner = lambda word, graph, name=name: inner_graph(file, f"{name}/{word}", graph, not rows)
-            graphs = {word: inner(word, graph) for word, graph in node.graphs.items()}
-            *outs, last = [output.name for output in subgraph_outputs[node]]
-            file.add(node.op, [a.name for a in node.args[:node.given]], last, doc, outs, **graphs)
-        else:
-            outs = [f"{name}/values"] * (node.op == "TopK")
-            node.name = file.add(node.op, [a.name for a in node.args], name, doc, outs, **node.attributes)
-    if (size := sum(a.nbytes for _, a in file.constants.values())) > LARGEST:
-        raise XManError(f"constants take {size / 2 ** 30:.1f} GB, a file of ONNX holds 2: leave them inputs")
-
-    def length(lengths: tuple[int, ...]) -> int | str | None:
+    def length_of(lengths: tuple[int, ...]) -> int | str | None:
         """The length of an axis of an input or an output; None where it is open."""
         if len({*lengths}) == 1:
             return lengths[0]
         a, b = straight(lengths, sizes) or (0, 0)
         return ("rows" if (a, b) == (1, 0) else f"{a}*rows + {b}") if a else None
 
-    shape = lambda name: [*map(length, zip(*(of[name].shape for _, of in written), strict=True))]
-    inputs = [x for x in steps.inputs if x in node_of and node_of[x].op == "Input"]
-    infos = [[file.info(x, node_of[x].dtype, shape(x)) for x in names] for names in (inputs, outputs)]
-    contiguous = lambda a: np.ascontiguousarray(a).reshape(a.shape)
-    arrays = [onnx.numpy_helper.from_array(contiguous(a), name) for name, a in file.constants.values()]
-    graph = onnx.helper.make_graph(file.nodes[None], "xman", *infos, arrays)
-    opsets = [onnx.helper.make_opsetid(*domain) for domain in DOMAINS]
-    model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8, opset_imports=opsets)
-    onnx.checker.check_model(model)
-    return model
+    shape = lambda x: [*map(length_of, zip(*(version.arrays[x].shape for version in versions), strict=True))]
+    inputs = [x for x in steps.inputs if x in arrays and x not in xp.constants]
+    xp.dst = ""
+    graph = xp.graph(*[{x: (arrays[x].dtype, shape(x)) for x in registers} for registers in (inputs, outputs)])
+    live = {x for node in with_inner(graph.node) for x in node.input}
+    kept = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in xp.constants.items() if name in live}
+    if (size := sum(a.nbytes for a in kept.values())) > LARGEST:
+        raise XManError(f"constants take {size / 2 ** 30:.1f} GB, a file of ONNX holds 2: leave them inputs")
+    graph.initializer.extend(xp.onnx.numpy_helper.from_array(a, name) for name, a in kept.items())
+    return graph
