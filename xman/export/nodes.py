@@ -13,7 +13,7 @@ from ops import Bundle, G, f, facts_of
 from ops.arrays.products import einsum_parts, subscripts_of
 from ops.formulas.carried import through
 
-from ..engines.arrays import UFUNCS, on
+from ..engines.arrays import UFUNCS, Standard, on
 from ..errors import XManError
 from ..notation import shown
 from ..wengert import Line
@@ -100,21 +100,24 @@ class Nodes:
 
     __name__ = "ONNX"
 
-    def __init__(self, onnx: Any, sized: bool):
-        self.onnx, self.helper, self.sized = onnx, onnx.helper, sized
+    def __init__(self, onnx: Any, sized: bool, further_rows: Callable):
+        self.onnx, self.sized = onnx, sized
         self.dst, self.doc = "", ""  # the line that is being written: its register, its text
         self.written: list[Any] = []  # the nodes of the graph that is being written
         self.constants: dict[str, np.ndarray] = {}
+        self.arrays: dict[str, Any] = {}  # by register
+        self.names: dict[str, str] = {}  # in the file, by those in the nodes
         self.counter = itertools.count()
-        self.table = on(self, **beyond(self))
-        self.table |= {op: in_either(self.table, op) for op in DOUBLE}
+        self.table = on(self, **beyond(self))  # one dict, to which its own rows refer
+        self.table |= further_rows(self) | {op: in_either(self.table, op) for op in DOUBLE}
 
     def results(self, op: str, args: Iterable, examples: Sequence, **attributes: Any) -> list[OnnxArray]:
         """The results of a new node. args: anything but an array becomes a constant of whole numbers."""
         names = [self.array(a, int).name for a in args]
         name = f"{self.dst}/{op}_{next(self.counter)}"
         outs = [OnnxArray(self, f"{name}/{k}" if k else name, example) for k, example in enumerate(examples)]
-        self.written.append(self.helper.make_node(op, names, [out.name for out in outs], name, self.doc, **attributes))
+        words = [names, [out.name for out in outs], name, self.doc]
+        self.written.append(self.onnx.helper.make_node(op, *words, **attributes))
         return outs
 
     def node(self, op: str, args: Iterable, example: Any, **attributes: Any) -> OnnxArray:
@@ -142,9 +145,8 @@ class Nodes:
             try:
                 out = self.table[op](*[arrays[a] if isinstance(a, str) else a for a in args])
                 if not isinstance(out, Bundle):
-                    out = self.array(out)
-                    if out.shape != np.shape(examples[dst]):
-                        raise XManError(f"its nodes make the shape {out.shape} of {np.shape(examples[dst])}")
+                    if np.shape(getattr(out, "example", out)) != (shape := np.shape(examples[dst])):
+                        raise XManError(f"its nodes make another shape than {shape}")
                     out = self.like(out, examples[dst])
             except Exception as error:  # any error means that the line cannot be written
                 raise XManError(f"line {k}, {shown(line)}: {error}") from error
@@ -152,17 +154,16 @@ class Nodes:
 
     def graph(self, inputs: Mapping[str, Any], results: Mapping[str, Any]) -> Any:
         """The graph of the nodes that the results need. inputs, results: (dtype, shape) by name."""
-        def info(name: str, dtype: np.dtype, shape: Sequence) -> Any:
-            return self.helper.make_tensor_value_info(name, self.code(dtype), shape)
         nodes, live = [], {*results}
         for node in reversed(self.written):
             if live.intersection(node.output):
                 nodes.append(node)
                 live.update(x for inner in with_inner([node]) for x in inner.input)
-        infos = [[info(name, *kind) for name, kind in kinds.items()] for kinds in (inputs, results)]
-        return self.helper.make_graph(nodes[::-1], self.dst or "xman", *infos)
+        infos = [[self.onnx.helper.make_tensor_value_info(name, self.code(dtype), shape)
+                  for name, (dtype, shape) in kinds.items()] for kinds in (inputs, results)]
+        return self.onnx.helper.make_graph(nodes[::-1], self.dst or "xman", *infos)
 
-    def code(self, dtype: np.dtype) -> int: return self.helper.np_dtype_to_tensor_dtype(dtype)
+    def code(self, dtype: np.dtype) -> int: return self.onnx.helper.np_dtype_to_tensor_dtype(dtype)
 
     def __getattr__(self, name: str) -> Any:
         """A function that is one node, or a precision by NumPy's name."""
@@ -217,12 +218,10 @@ def beyond(xp: Nodes) -> dict[str, Callable]:
                                         **dict(zip(["axis"], axis, strict=False)))
 
     def einsum(subscripts, *arrays):
-        arrays, (equation,) = [array(a) for a in arrays], subscripts_of(subscripts)
-        dtype = np.result_type(*[a.dtype for a in arrays])
+        arrays, (equation,) = Standard(xp).alike(*arrays), subscripts_of(subscripts)
         lead = [a.ndim - len(letters.replace("...", "")) if "." in letters else None
                 for a, letters in zip(arrays, einsum_parts(subscripts)[0], strict=True)]
         dots = max([n for n in lead if n is not None], default=0)  # the axes that the dots stand for
-        arrays = [a if a.dtype == dtype else xp.astype(a, dtype) for a in arrays]
         arrays = [a if n in (None, dots) else a[(None,) * (dots - n) + (slice(None),) * a.ndim]
                   for a, n in zip(arrays, lead, strict=True)]
         example = np.einsum(equation, *[a.example for a in arrays])

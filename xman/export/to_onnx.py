@@ -8,11 +8,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 import ops
+from ops import Bundle
 
 from ..errors import XManError, extra
 from ..files.whole import write_whole
@@ -49,10 +50,11 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
     steps, values, outputs, constants, rows = export_arguments(steps, values, outputs, constants, rows)
-    lines = WengertList(needed(steps, outputs))
-    sizes = three_sizes(lines, values) if rows else [0]
+    sizes = three_sizes(needed(steps, outputs), values) if rows else [0]
     sized = lambda n: values | {x: np.resize(values[x], (n, *np.shape(values[x])[1:])) for x in rows}
-    versions = [written(onnx, steps, lines, sized(n), outputs, constants, not rows) for n in sizes]
+    versions = [Nodes(onnx, not rows, function_rows) for n in sizes]
+    for xp, n in zip(versions, sizes, strict=True):
+        write(xp, steps, sized(n), outputs, constants)
     graph = graph_of(versions, sizes, steps, outputs, rows)
     opsets = [onnx.helper.make_opsetid(*domain) for domain in DOMAINS]
     model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8, opset_imports=opsets)
@@ -87,47 +89,38 @@ def export_arguments(steps: Steps, values: Mapping[str, Any], outputs: Iterable[
 
 # ---- the nodes ---------------------------------------------------------------------------------------------
 
-class Written(NamedTuple):
-    """The nodes of a list."""
-    xp: Nodes
-    arrays: dict[str, OnnxArray]  # by register
-    names: dict[str, str]  # in the file, by a name in the nodes
-
-
-def written(onnx: Any, steps: WengertList, lines: WengertList, values: Mapping[str, Any], outputs: list[str],
-            constants: list[str], sized: bool) -> Written:
-    """The nodes of the lines, which are of steps."""
-    number = {line[0]: k for k, line in enumerate(steps, 1)}
+def write(xp: Nodes, steps: WengertList, values: Mapping[str, Any], outputs: list[str],
+          constants: list[str]) -> None:
+    """Write the lines that the outputs need."""
+    lines = WengertList(needed(steps, outputs))
     examples = eval(lines, values)
-    for line in lines:
+    numbered = [(k, line) for k, line in enumerate(steps, 1) if line[0] in examples]
+    several = lambda a: a if isinstance(a, Bundle) else [a]
+    texts = {x for x, a in examples.items() if {np.asarray(b).dtype.kind for b in several(a)} - {*"biuf"}}
+    for k, line in numbered:
         dst, op, args = line
-        words = [x for x in (*registers(args), dst)
-                 for a in (examples[x] if isinstance(examples[x], ops.Bundle) else [examples[x]])
-                 if np.asarray(a).dtype.kind not in "biuf" and not (op == "codes" and x in lines.inputs)]
-        if words:
-            raise XManError(f"line {number[dst]}, {shown(line)}: {words[0]} is "
-                            f"{shortened(examples[words[0]])}, and ONNX has arrays of numbers alone")
-        if dst in outputs and isinstance(examples[dst], ops.Bundle):
-            raise XManError(f"line {number[dst]}, {shown(line)}: a model gives arrays and no bundle; name its "
-                            "items")
-    xp = Nodes(onnx, sized)
-    xp.table |= function_rows(xp)
-    arrays = {x: OnnxArray(xp, x, examples[x]) for x in lines.inputs}
+        for x in (*registers(args), dst):
+            if x in texts and not (op == "codes" and x in lines.inputs):
+                raise XManError(f"line {k}, {shown(line)}: {x} is {shortened(examples[x])}, and ONNX has arrays "
+                                "of numbers alone")
+        if dst in outputs and isinstance(examples[dst], Bundle):
+            raise XManError(f"{dst} is a bundle: a model gives arrays and no bundle; name its items")
+    arrays = xp.arrays
+    arrays |= {x: OnnxArray(xp, x, examples[x]) for x in lines.inputs}
+    xp.names |= {x: x for x in arrays}
     xp.constants |= {x: arrays[x].example for x in arrays if x in constants}
-    names = {x: x for x in arrays}
-    for line in lines:
-        dst, xp.dst, xp.doc = line[0], line[0], shown(line)
+    for k, line in numbered:
+        xp.dst, xp.doc = dst, _ = line[0], shown(line)
         try:
-            xp.write([(number[dst], line)], arrays, examples)
+            xp.write([(k, line)], arrays, examples)
         except XManError as error:
             raise XManError(f"{error}; that cannot be written in ONNX") from error
-        if isinstance(out := arrays[dst], ops.Bundle):
+        if isinstance(out := arrays[dst], Bundle):
             continue
-        if dst in outputs and (out.name in names or out.name in xp.constants):
+        if dst in outputs and (out.name in xp.names or out.name in xp.constants):
             out = arrays[dst] = xp.node("Identity", (out,), out.example)
         if out.name not in xp.constants:
-            names.setdefault(out.name, dst)
-    return Written(xp, arrays, names)
+            xp.names.setdefault(out.name, dst)
 
 
 # ---- the number of rows ------------------------------------------------------------------------------------
@@ -155,26 +148,25 @@ def flattened(a: Any) -> list[np.ndarray]:
     return [np.asarray(a)] if integral else []
 
 
-def graph_of(versions: list[Written], sizes: list[int], steps: WengertList, outputs: list[str],
+def graph_of(versions: list[Nodes], sizes: list[int], steps: WengertList, outputs: list[str],
              rows: list[str]) -> Any:
     """The graph of the nodes that the outputs need, for the numbers of rows of the versions and for any other."""
-    xp, arrays, names = versions[0]
-    nodes, number = xp.written, {line[0]: k for k, line in enumerate(steps)}
+    xp = versions[0]
+    nodes, arrays, constants, names = xp.written, xp.arrays, {**xp.constants}, xp.names
 
     def refuse(name: str) -> NoReturn:
-        k = number.get(name.partition("/")[0], 0)
+        k = [dst for dst, _, _ in steps].index(name.partition("/")[0])
         raise XManError(f"line {k + 1}, {shown(steps[k])}, depends on the number of rows in a way that no node of "
                         "ONNX does; leave rows out, and the model is for as many as the examples have")
 
-    for node, *others in itertools.zip_longest(*(version.xp.written for version in versions)):
+    for node, *others in itertools.zip_longest(*(version.written for version in versions)):
         if any(node != other for other in others):
             refuse(next(twin.name for twin in (node, *others) if twin))
-    constants = [*xp.constants.items()]
     xp.written, xp.dst, xp.doc = [], "rows", "the number of rows"
     if rows := [x for x in rows if x in arrays]:
         length = xp.node("Gather", (xp.node("Shape", (arrays[rows[0]],), arrays[rows[0]].shape), 0), sizes[0])
-    for name, a in constants:
-        copies = [version.xp.constants[name] for version in versions]
+    for name, a in constants.items():
+        copies = [version.constants[name] for version in versions]
         if not all(equal(a, copy) for copy in copies):
             # for example, the 2n of a reshape to (2n,): slope 2, intercept 0
             slope, intercept = straight(copies, sizes) or refuse(name)
@@ -186,23 +178,25 @@ def graph_of(versions: list[Written], sizes: list[int], steps: WengertList, outp
             names[name] = first_of.setdefault((a.dtype, a.shape, a.tobytes()), name)
     xp.written += nodes
     for node in with_inner(xp.written):
+        node.name = names.get(node.name, node.name)
         for words in (node.input, node.output):
             words[:] = [names.get(x, x) for x in words]
 
-    def length_of(lengths: tuple[int, ...]) -> int | str | None:
-        """The length of an axis of an input or an output; None where it is open."""
-        if len({*lengths}) == 1:
-            return lengths[0]
-        a, b = straight(lengths, sizes) or (0, 0)
-        return ("rows" if (a, b) == (1, 0) else f"{a}*rows + {b}") if a else None
+    def kind(x: str) -> tuple:
+        """The precision, and the length of each axis; None where it is open."""
+        lengths = [*zip(*(version.arrays[x].shape for version in versions), strict=True)]
+        fits = [(0, ns[0]) if len({*ns}) == 1 else straight(ns, sizes) for ns in lengths]
+        length = lambda a, b: "rows" if (a, b) == (1, 0) else f"{a}*rows + {b}" if a else b
+        return arrays[x].dtype, [fit and length(*fit) for fit in fits]
 
-    shape = lambda x: [*map(length_of, zip(*(version.arrays[x].shape for version in versions), strict=True))]
-    inputs = [x for x in steps.inputs if x in arrays and x not in xp.constants]
     xp.dst = ""
-    graph = xp.graph(*[{x: (arrays[x].dtype, shape(x)) for x in registers} for registers in (inputs, outputs)])
+    inputs = [x for x in steps.inputs if x in arrays and x not in xp.constants]
+    graph = xp.graph({x: kind(x) for x in inputs}, {x: kind(x) for x in outputs})
     live = {x for node in with_inner(graph.node) for x in node.input}
-    kept = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in xp.constants.items() if name in live}
+    kept = {name: a for name, a in xp.constants.items() if name in live}
     if (size := sum(a.nbytes for a in kept.values())) > LARGEST:
         raise XManError(f"constants take {size / 2 ** 30:.1f} GB, a file of ONNX holds 2: leave them inputs")
-    graph.initializer.extend(xp.onnx.numpy_helper.from_array(a, name) for name, a in kept.items())
+    for name, a in kept.items():
+        contiguous = np.ascontiguousarray(a).reshape(a.shape)
+        graph.initializer.append(xp.onnx.numpy_helper.from_array(contiguous, name))
     return graph
