@@ -14,7 +14,7 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError
-from .nodes import NAMES
+from .nodes import NAMES, pairs
 
 MOST = 2 ** 27  # the most entries of an array
 
@@ -39,17 +39,8 @@ def wholes(a: Any, role: str = "axes") -> tuple[int, ...] | None:
     return None if a is None else tuple(np.ravel(fixed_value(a, role)).tolist())
 
 
-def numpy_dtype(x: Any) -> np.dtype:
-    return np.asarray(x).dtype if not isinstance(x, Expression) else np.dtype(x.dtype)
-
-
-def dtype_words(dtype: Any) -> tuple[str]:
-    """The argument for `f.astype`: a precision by its name."""
-    return (numeric(dtype).name,)
-
-
 def as_dtype(x: Any, dtype: np.dtype) -> Any:
-    return x if numpy_dtype(x) == dtype else f.astype(x, dtype_words(dtype))
+    return x if x.dtype == dtype else f.astype(x, (numeric(dtype).name,))
 
 
 def operators(names: Mapping[str, Any]) -> dict[str, Callable]:
@@ -65,9 +56,9 @@ def numeric(dtype: Any) -> np.dtype:
 
 
 def Div(x, y):
-    if numpy_dtype(x).kind == "f":
+    if x.dtype.kind == "f":
         return x / y
-    return as_dtype(f.trunc(f.divide(x, y)), numpy_dtype(x))
+    return as_dtype(f.trunc(f.divide(x, y)), x.dtype)
 
 
 def Mod(x, y, fmod=0):
@@ -82,11 +73,6 @@ def reduction_node(op: str):
             return f.alias(x)
         return getattr(f, op)(x, axes or None, bool(keepdims))
     return reduce
-
-
-def reduction_of(before, op: str, after=lambda x: x):
-    """The node that computes after(op(before(x))), reduced over its axes."""
-    return lambda x, *axes, **attributes: after(reduction_node(op)(before(x), *axes, **attributes))
 
 
 def Gemm(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
@@ -155,7 +141,7 @@ def Pad(x, pads, fill=None, axes=None, mode="constant"):
 
 def downwards(x):
     """An array that is least where x is greatest; −x could be out of the range of whole numbers."""
-    dtype = numpy_dtype(x)
+    dtype = x.dtype
     return -x if dtype.kind == "f" else np.array(-1 if dtype.kind == "i" else np.iinfo(dtype).max, dtype) - x
 
 
@@ -185,7 +171,7 @@ def CumSum(x, axis, exclusive=0, reverse=0):
     axis = int(fixed_value(axis, "axes").item())
     y = f.cumsum(f.flip(x, axis) if reverse else x, axis)
     y = f.shift(y, axis) if exclusive else y
-    return as_dtype(f.flip(y, axis) if reverse else y, numpy_dtype(x))
+    return as_dtype(f.flip(y, axis) if reverse else y, x.dtype)
 
 
 def index_of(op):
@@ -204,7 +190,7 @@ def OneHot(indices, depth, values, axis=-1):
     classes = np.arange(depth).reshape(-1, *[1] * (-axis - 1 if axis < 0 else np.ndim(indices) - axis))
     indices = Unsqueeze(indices, axis)
     is_class = f.logical_or(f.equal(indices, classes), f.equal(indices, classes - depth))
-    return as_dtype(f.where(is_class, on, off), numpy_dtype(values))
+    return as_dtype(f.where(is_class, on, off), values.dtype)
 
 
 def BatchNormalization(x, scale, bias, mean, var, epsilon=1e-5, momentum=0.9, training_mode=0):
@@ -229,7 +215,7 @@ def Dropout(x, ratio=None, training=None, seed=0):
 
 
 def Pow(x, y):
-    return as_dtype(f.power(x, as_dtype(y, dtype) if (dtype := numpy_dtype(x)).kind == "f" else y), dtype)
+    return as_dtype(f.power(x, as_dtype(y, dtype) if (dtype := x.dtype).kind == "f" else y), dtype)
 
 
 def Constant(**value):
@@ -251,29 +237,28 @@ def Flatten(x, axis=1):
 def Range(*ends):
     start, limit, step = (fixed_value(a, "ends").item() for a in ends)
     within_bounds([max(0, math.ceil((limit - start) / step))])
-    return np.arange(start, limit, step).astype(numpy_dtype(ends[0]))
+    return np.arange(start, limit, step).astype(ends[0].dtype)
 
 
 ZERO = np.zeros(1, np.float32)
+READ_ALONE = pairs("""Det=det Elu=elu Erf=erf Identity=alias LogSoftmax=logSoftmax Reciprocal=reciprocal Relu=relu
+    Sigmoid=sigmoid Softmax=softmax Softplus=softplus Xor=not_equal""")
 
 MEANINGS: dict[str, Callable] = {
-    **{op: getattr(f, ours) for op, ours in NAMES.items()},
-    **{op: getattr(f, op.lower()) for op in "Det Erf Reciprocal Relu Sigmoid Softplus".split()},
-    "Identity": f.alias, "Xor": f.not_equal,
+    **{op: getattr(f, ours) for op, ours in (NAMES | READ_ALONE).items()},
     "Max": lambda *xs: reduce(f.maximum, xs), "Min": lambda *xs: reduce(f.minimum, xs),
     "Sum": lambda *xs: reduce(operator.add, xs), "Mean": lambda *xs: reduce(operator.add, xs) / len(xs),
     "Clip": lambda x, lo=None, hi=None: f.clip(x, *(None if a is None else fixed_value(a, "bounds").item() for a in (lo, hi))),
-    "LeakyRelu": lambda x, alpha=0.01: f.leakyRelu(x, alpha), "Elu": lambda x, alpha=1.0: f.elu(x, alpha),
+    "LeakyRelu": lambda x, alpha=0.01: f.leakyRelu(x, alpha),
     "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875: gamma * f.elu(x, alpha),
     "HardSigmoid": lambda x, alpha=0.2, beta=0.5: f.clip(alpha * x + beta, 0.0, 1.0),
     "HardSwish": lambda x: x * f.clip(x / 6.0 + 0.5, 0.0, 1.0), "Softsign": lambda x: x / (1.0 + f.abs(x)),
     "PRelu": lambda x, slope: f.where(f.greater(x, 0), x, slope * x), "Mish": lambda x: x * f.tanh(f.softplus(x)),
-    "Softmax": lambda x, axis=-1: f.softmax(x, axis), "LogSoftmax": lambda x, axis=-1: f.logSoftmax(x, axis),
     **{f"Reduce{op}": reduction_node(op.lower()) for op in "Sum Max Min Mean Prod LogSumExp".split()},
-    "ReduceL1": reduction_of(f.abs, "sum"), "ReduceL2": reduction_node("norm"), "ReduceSumSquare": reduction_node("squaredNorm"),
-    "ReduceLogSum": reduction_of(lambda x: x, "sum", f.log),
-    "Cast": lambda x, to, saturate=1: f.astype(x, dtype_words(to)),
-    "CastLike": lambda x, like, saturate=1: f.astype(x, dtype_words(numpy_dtype(like))),
+    "ReduceL2": reduction_node("norm"), "ReduceSumSquare": reduction_node("squaredNorm"),
+    "ReduceL1": lambda x, *axes, **options: MEANINGS["ReduceSum"](f.abs(x), *axes, **options),
+    "ReduceLogSum": lambda x, *axes, **options: f.log(MEANINGS["ReduceSum"](x, *axes, **options)),
+    "Cast": lambda x, to, saturate=1: as_dtype(x, to), "CastLike": lambda x, like, saturate=1: as_dtype(x, like.dtype),
     "Shape": lambda x, start=0, end=None: np.array(np.shape(x)[start:end], int),
     "Size": lambda x: np.array(math.prod(np.shape(x))),
     "ConstantOfShape": lambda shape, value=ZERO: np.broadcast_to(value, within_bounds(wholes(shape, "lengths"))),

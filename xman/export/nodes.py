@@ -60,14 +60,18 @@ def ends(key: slice) -> tuple[int, int, int]:
     return start if key.start is None else key.start, stop if key.stop is None else key.stop, step
 
 
+def pairs(text: str) -> dict[str, str]:
+    """{a: b} from words a=b."""
+    return dict(pair.split("=") for pair in text.split())
+
+
 # operators of ONNX that are one of ours: this table serves to write and to read
-NAMES = {
-    **{op: op.lower() for op in "Abs Ceil Cos Cosh Equal Exp Floor Greater IsNaN Less Log Round Sign Sin Sinh Sqrt Tan "
-       "Tanh Where".split()},
-    **{op: f"arc{op[1:]}" for op in "Acos Acosh Asin Asinh Atan Atanh".split()},
-    **dict(pair.split("=") for pair in "Add=add And=logical_and Div=divide GreaterOrEqual=greater_equal LessOrEqual=less_equal "
-           "MatMul=dot Max=maximum Min=minimum Mul=mul Neg=negative Not=logical_not Or=logical_or Pow=power Sub=subtract"
-           .split())}
+NAMES = pairs("""
+    Abs=abs Acos=arccos Acosh=arccosh Add=add And=logical_and Asin=arcsin Asinh=arcsinh Atan=arctan Atanh=arctanh
+    Ceil=ceil Cos=cos Cosh=cosh Div=divide Equal=equal Exp=exp Floor=floor Greater=greater
+    GreaterOrEqual=greater_equal IsNaN=isnan Less=less LessOrEqual=less_equal Log=log MatMul=dot Max=maximum
+    Min=minimum Mul=mul Neg=negative Not=logical_not Or=logical_or Pow=power Round=round Sign=sign Sin=sin
+    Sinh=sinh Sqrt=sqrt Sub=subtract Tan=tan Tanh=tanh Where=where""")
 
 
 def reduction_row(op: str) -> Callable:

@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ops import f
 
-from .meanings import Pad, numpy_dtype, operators, within_bounds
+from .meanings import Pad, operators, within_bounds
 
 
 def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, pads: Sequence[int] = (),
@@ -62,14 +62,14 @@ def pool(reduce: Callable) -> Callable:
 
 
 def greatest(x, kernel, storage_order=0, **attributes):
-    least = -math.inf if numpy_dtype(x).kind == "f" else np.iinfo(numpy_dtype(x)).min
+    least = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     gathered, positions = windows(x, kernel, fill=least, beyond=least, **attributes)
     return f.max(gathered, -1), positions
 
 
 def average(x, kernel, count_include_pad=0, **attributes):
     gathered, positions = windows(x, kernel, **attributes)
-    ones = np.ones((1, 1, *np.shape(x)[2:]), numpy_dtype(x))
+    ones = np.ones((1, 1, *np.shape(x)[2:]), x.dtype)
     counts, _ = windows(ones, kernel, fill=count_include_pad, **attributes)
     return f.sum(gathered, -1) / counts.sum(-1), positions
 
