@@ -124,7 +124,7 @@ def logsumexp_of_entries(x, axis=None, keepdims=False):
 
 
 def logsumexp_of_any(x, axis=None, keepdims=False):
-    if not count(x, axis):
+    if np.ndim(x) and not count(x, axis):
         return f.log(f.sum(f.exp(x), axis, keepdims))
     return logsumexp_of_entries(x, axis, keepdims)
 

@@ -141,7 +141,18 @@ def correlate(a, v):
     return np.correlate(np.atleast_1d(a), np.atleast_1d(v).conj())  # NumPy's has the conjugate of v
 
 
+def vector(x):
+    """x as a vector, of one entry if it is a number."""
+    return x if x.ndim else f.reshape(x, (1,))
+
+
+def convolve_of_correlate(a, v):
+    v = vector(v)
+    return f.correlate(f.pad(vector(a), v.shape[0] - 1), f.flip(v))
+
+
 def correlate_of_windows(a, v):
+    a, v = vector(a), vector(v)
     n = v.shape[0]
     return f.take(a, np.add.outer(np.arange(a.shape[0] - n + 1), np.arange(n))) @ v
 
@@ -196,7 +207,7 @@ linear("einsum_back",  einsum_back, einsum_back_rule, None, None,
 linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
             flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,
-            elsewhere=lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)), reads="window", complex=True)
+            elsewhere=convolve_of_correlate, reads="window", complex=True)
 linear("correlate",    correlate,   lambda d, out, a, v: f.reshape(f.convolve(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(a, d), v),
             flow="summed", flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied,

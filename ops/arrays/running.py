@@ -17,7 +17,7 @@ def through_cumsum(d, out, x, axis=None):
 
 
 def cumprod_by_doubling(x, axis=None):
-    x, axis, places = (f.reshape(x, (-1,)), 0, 1) if axis is None else (x, axis, 1)
+    x, axis, places = (f.reshape(x, (-1,)), 0, 1) if axis is None or not x.ndim else (x, axis, 1)
     while places < x.shape[axis]:
         x, places = x * moved_on(x, axis, places, 1.0), 2 * places
     return x

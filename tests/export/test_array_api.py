@@ -78,6 +78,14 @@ def test_a_formula_in_the_place_of_a_function_is_right_at_its_edges_too(op):
     np.testing.assert_allclose(found, want, 1e-13, 1e-320)
 
 
+@pytest.mark.parametrize("call", ["cumprod(x, 0)", "logsumexp(x, -1, True)", "prod_of_others(x, 0)", "convolve(x, v)", "convolve(v, x)",
+                                  "correlate(v, x)", "sum(x, 0)", "max(x, -1)", "norm(x, 0)"])
+def test_a_number_with_an_axis_is_what_numpy_makes_of_it(call):
+    values = {"x": np.array(-1.5), "v": np.array([2.0, 3.0])}
+    steps = xman.WengertList.from_text(f"y = {call}")
+    assert_on(pytest.importorskip("array_api_strict"), steps, {x: values[x] for x in steps.inputs}, 1e-14, 0)
+
+
 def test_keys_that_are_computed_count_from_the_end_too():
     xp = pytest.importorskip("array_api_strict")
     steps = xman.WengertList.from_text("a = getitem(x, k, j)\nb = getitem(x, slice(1, None), k, 0)\nc = scatterAdd(v, x, k, j)\n"

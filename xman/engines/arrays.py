@@ -84,7 +84,7 @@ class Standard(NamedTuple):
             if axis == ():
                 return self.array(x)
             x = self.array(x, G[op](np.zeros(1, weak(x))).dtype)
-            return getattr(self.xp, op)(x, axis=axis, keepdims=keepdims)
+            return getattr(self.xp, op)(x, axis=axis if x.ndim else None, keepdims=keepdims)
         return row
 
     def flat(self, x: Any, axis: int | None) -> tuple[Any, int]:

@@ -45,6 +45,10 @@ def function_rows(xp: Nodes) -> dict[str, Callable]:
         graph, xp.written = xp.graph(*kinds), around
         return graph, results
 
+    def loop(limit: Any, holds: Any, carries: Sequence, step: Callable, values: Sequence) -> list[OnnxArray]:
+        body, _ = inside(step, np.array(0), np.array(True), *[c.example for c in carries])
+        return xp.results("Loop", (xp.array(limit), xp.array(holds), *carries), values, body=body)
+
     def scan(function, carries, slices, args, reverse=False):
         k, m = carries, carries + slices
         examples = examples_of(args)
@@ -57,19 +61,23 @@ def function_rows(xp: Nodes) -> dict[str, Callable]:
         if not n:
             return Bundle([*start, *map(xp.array, values[k:])])
 
-        sequences = [in_order(xp.array(a) if np.ndim(a) else xp.arange(n)) for a in args[k:m]]
+        # not a Scan, which ONNX Runtime refuses for no steps
+        sequences = [in_order(xp.array(a)) if np.ndim(a) else None for a in args[k:m]]
 
-        def step(*inputs):
-            results = written(function, (*inputs, *args[m:]))
-            return *map(like, results[:k], values), *results[k:]
+        def step(t, holds, *carry):
+            place = xp.node("Sub", (n - 1, t), n - 1) if reverse and None in sequences else t
+            xs = [place if a is None else xp.take(a, t, 0) for a in sequences]
+            results = written(function, (*carry, *xs, *args[m:]))
+            return holds, *map(like, results[:k], values), *results[k:]
         first_slices = [a[:1] if np.ndim(a) else 1 for a in examples[k:m]]
         first_step = G["scan"](function, k, slices, Bundle([*examples[:k], *first_slices, *examples[m:]]))
         if [np.shape(a)[1:] for a in first_step[k:]] != [np.shape(a)[1:] for a in values[k:]]:
             raise XManError(f"the first step of {function[1]} gives smaller arrays than the others; "
                             "broadcast its carry before the loop")
-        body, _ = inside(step, *[a.example for a in start], *[a.example[0] for a in sequences])
-        results = xp.results("Scan", (*start, *sequences), values, body=body, num_scan_inputs=slices)
-        return Bundle([*results[:k], *map(in_order, results[k:])])
+        loop_results = loop(n, True, start, step, values)
+        # the reference evaluator joins the results of steps along the first axis, but runtimes stack them
+        stacked = [xp.reshape(y, np.shape(v)) for y, v in zip(loop_results[k:], values[k:], strict=True)]
+        return Bundle([*loop_results[:k], *map(in_order, stacked)])
 
     def while_loop(test, function, carries, args, limit=None):
         examples = examples_of(args)
@@ -85,10 +93,7 @@ def function_rows(xp: Nodes) -> dict[str, Callable]:
             return truth(stepped), *stepped, xp.add(carry[-1], xp.asarray(1))
         start = [*map(like, args[:carries], values)]
         limit = END if limit is None else limit
-        carried = [*start, xp.array(0)]
-        body, _ = inside(step, np.array(0), np.array(True), *[a.example for a in carried])
-        args = xp.array(limit), truth(start), *carried
-        return Bundle(xp.results("Loop", args, [*values, np.array(n)], body=body))
+        return Bundle(loop(limit, truth(start), [*start, xp.array(0)], step, [*values, np.array(n)]))
 
     def cond(c, yes, no, args):
         (then_graph, results), (else_graph, others) = [inside(partial(written, function, args)) for function in (yes, no)]

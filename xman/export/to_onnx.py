@@ -166,7 +166,7 @@ def graph_of(versions: list[Nodes], sizes: list[int], steps: WengertList, output
     if rows := [x for x in rows if x in arrays]:
         length = xp.node("Gather", (xp.node("Shape", (arrays[rows[0]],), arrays[rows[0]].shape), 0), sizes[0])
     for name, a in constants.items():
-        copies = [version.constants[name] for version in versions]
+        copies = [version.constants.get(name, a) for version in versions]
         if not all(equal(a, copy) for copy in copies):
             # for example, the 2n of a reshape to (2n,): slope 2, intercept 0
             slope, intercept = straight(copies, sizes) or refuse(name)
