@@ -141,18 +141,18 @@ def correlate(a, v):
     return np.correlate(np.atleast_1d(a), np.atleast_1d(v).conj())  # NumPy's has the conjugate of v
 
 
-def vector(x):
+def as_vector(x):
     """x as a vector, of one entry if it is a number."""
     return x if x.ndim else f.reshape(x, (1,))
 
 
 def convolve_of_correlate(a, v):
-    v = vector(v)
-    return f.correlate(f.pad(vector(a), v.shape[0] - 1), f.flip(v))
+    v = as_vector(v)
+    return f.correlate(f.pad(as_vector(a), v.shape[0] - 1), f.flip(v))
 
 
 def correlate_of_windows(a, v):
-    a, v = vector(a), vector(v)
+    a, v = as_vector(a), as_vector(v)
     n = v.shape[0]
     return f.take(a, np.add.outer(np.arange(a.shape[0] - n + 1), np.arange(n))) @ v
 

@@ -89,7 +89,7 @@ class Standard(NamedTuple):
 
     def flat(self, x: Any, axis: int | None) -> tuple[Any, int]:
         x = self.array(x)
-        return (self.xp.reshape(x, (-1,)), 0) if axis is None else (x, axis)
+        return (self.xp.reshape(x, (-1,)), 0) if axis is None or not x.ndim else (x, axis)
 
     def along(self, function: str, x: Any, axis: int | None, **named: Any) -> Any:
         x, axis = self.flat(x, axis)

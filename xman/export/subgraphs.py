@@ -96,15 +96,15 @@ def function_rows(xp: Nodes) -> dict[str, Callable]:
         return Bundle(loop(limit, truth(start), [*start, xp.array(0)], step, [*values, np.array(n)]))
 
     def cond(c, yes, no, args):
-        (then_graph, results), (else_graph, others) = [inside(partial(written, function, args)) for function in (yes, no)]
-        for a, b in zip(results, others, strict=True):
+        graphs, ends = zip(*(inside(partial(written, function, args)) for function in (yes, no)), strict=True)
+        for a, b in zip(*ends, strict=True):
             if (a.shape, a.dtype) != (b.shape, b.dtype):
                 raise XManError(f"{yes[1]} gives {a.dtype} of shape {a.shape} and {no[1]} {b.dtype} of shape "
                                 f"{b.shape}, and the branches of If are alike")
         c = xp.array(c)
-        values = [r.example for r in (results if c.example else others)]
+        values = [r.example for r in ends[not c.example]]
         c = like(c, np.array(bool(c.example)))
-        return Bundle(xp.results("If", (c,), values, then_branch=then_graph, else_branch=else_graph))
+        return Bundle(xp.results("If", (c,), values, then_branch=graphs[0], else_branch=graphs[1]))
 
     return {"bundle": lambda *arrays: Bundle(arrays), "item": lambda b, i: b[i], "scan": scan, "cond": cond,
             "while_loop": while_loop, "call": lambda function, args: Bundle(written(function, args))}

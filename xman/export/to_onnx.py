@@ -101,8 +101,8 @@ def write(xp: Nodes, steps: WengertList, values: Mapping[str, Any], outputs: lis
         dst, op, args = line
         for x in (*registers(args), dst):
             if x in texts and not (op == "codes" and x in lines.inputs):
-                raise XManError(f"line {k}, {shown(line)}: {x} is {shortened(examples[x])}, and ONNX has arrays "
-                                "of numbers alone")
+                raise XManError(f"line {k}, {shown(line)}: {x} is {shortened(examples[x])}, and ONNX has "
+                                "arrays of numbers alone")
         if dst in outputs and isinstance(examples[dst], Bundle):
             raise XManError(f"{dst} is a bundle: a model gives arrays and no bundle; name its items")
     arrays = xp.arrays
@@ -150,18 +150,18 @@ def flattened(a: Any) -> list[np.ndarray]:
 
 def graph_of(versions: list[Nodes], sizes: list[int], steps: WengertList, outputs: list[str],
              rows: list[str]) -> Any:
-    """The graph of the nodes that the outputs need, for the numbers of rows of the versions and for any other."""
+    """The graph of the nodes that the outputs need, for any number of rows. versions: for those in sizes."""
     xp = versions[0]
     nodes, arrays, constants, names = xp.written, xp.arrays, {**xp.constants}, xp.names
 
     def refuse(name: str) -> NoReturn:
         k = [dst for dst, _, _ in steps].index(name.partition("/")[0])
-        raise XManError(f"line {k + 1}, {shown(steps[k])}, depends on the number of rows in a way that no node of "
-                        "ONNX does; leave rows out, and the model is for as many as the examples have")
+        raise XManError(f"line {k + 1}, {shown(steps[k])}, depends on the number of rows in a way that no node "
+                        "of ONNX does; leave rows out, and the model is for as many as the examples have")
 
-    for node, *others in itertools.zip_longest(*(version.written for version in versions)):
-        if any(node != other for other in others):
-            refuse(next(twin.name for twin in (node, *others) if twin))
+    for twins in itertools.zip_longest(*(version.written for version in versions)):
+        if any(node != twins[0] for node in twins):
+            refuse(next(node.name for node in twins if node))
     xp.written, xp.dst, xp.doc = [], "rows", "the number of rows"
     if rows := [x for x in rows if x in arrays]:
         length = xp.node("Gather", (xp.node("Shape", (arrays[rows[0]],), arrays[rows[0]].shape), 0), sizes[0])
@@ -186,17 +186,17 @@ def graph_of(versions: list[Nodes], sizes: list[int], steps: WengertList, output
         """The precision, and the length of each axis; None where it is open."""
         lengths = [*zip(*(version.arrays[x].shape for version in versions), strict=True)]
         fits = [(0, ns[0]) if len({*ns}) == 1 else straight(ns, sizes) for ns in lengths]
-        length = lambda a, b: "rows" if (a, b) == (1, 0) else f"{a}*rows + {b}" if a else b
-        return arrays[x].dtype, [fit and length(*fit) for fit in fits]
+        text = lambda a, b: "rows" if (a, b) == (1, 0) else f"{a}*rows + {b}" if a else b
+        return arrays[x].dtype, [fit and text(*fit) for fit in fits]
 
     xp.dst = ""
     inputs = [x for x in steps.inputs if x in arrays and x not in xp.constants]
     graph = xp.graph({x: kind(x) for x in inputs}, {x: kind(x) for x in outputs})
     live = {x for node in with_inner(graph.node) for x in node.input}
-    kept = {name: a for name, a in xp.constants.items() if name in live}
-    if (size := sum(a.nbytes for a in kept.values())) > LARGEST:
+    literals = {name: a for name, a in xp.constants.items() if name in live}
+    if (size := sum(a.nbytes for a in literals.values())) > LARGEST:
         raise XManError(f"constants take {size / 2 ** 30:.1f} GB, a file of ONNX holds 2: leave them inputs")
-    for name, a in kept.items():
+    for name, a in literals.items():
         contiguous = np.ascontiguousarray(a).reshape(a.shape)
         graph.initializer.append(xp.onnx.numpy_helper.from_array(contiguous, name))
     return graph
