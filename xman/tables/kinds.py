@@ -22,9 +22,9 @@ def column_kind(chunks: Any, name: str, day_first: bool, decimal: str | None,
     pc, types, arrow_kind = arrow().compute, arrow().types, cell_kind(chunks.type)
     if arrow_kind == "truth" or types.is_dictionary(chunks.type):
         return "category", ""
-    # from 19000101 on whole numbers may be dates, moments or identifiers
+    # from 190001 on whole numbers may be dates, moments or identifiers
     if arrow_kind in ("null", "date") or arrow_kind == "number" and not (
-            (least := pc.min(chunks).as_py()) and least >= 19000101 and least == int(least)):
+            (least := pc.min(chunks).as_py()) and least >= 190001 and least == int(least)):
         return arrow_kind.replace("null", "number"), ""
     if arrow_kind not in ("text", "number"):
         raise TableError(f"the column {name!r} holds {chunks.type}, which xman does not read; leave it out with "

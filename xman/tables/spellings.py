@@ -26,31 +26,38 @@ SEPARATORS = {"": "", ".": r"\.", ",": ",", " ": SPACE, "'": "['\u2019]", "_": "
 SYSTEMS = ("", "."), ("", ","), (",", "."), (".", ","), (" ", "."), (" ", ","), ("'", "."), ("'", ","), ("_", ".")
 CURRENCY = ("(?:[A-Z]{0,3}[$€£¥₹₽₩₺₴₦₫฿₪]|Fr\\.|Rs\\.?|kr\\.?|%|"
             "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|INR|JPY|NOK|PLN|SEK|USD|Rp|RM|Kč|Ft|zł|lei)")
-UNIT = r"(?:[^\W\d_][^\s0-9.,:;()-]{0,9}[0-9]?|[°%‰][^\W\d_]?)"
+UNIT = r"(?:[^\W\d_²³¹¼-¾⅐-↋①-⓿][^\s0-9.,:;()-]{0,9}[0-9]?|[°%‰][^\W\d_]?)"  # 70½ is no 70 of a unit ½
 EXAMPLE = "(?P<prefix>[^0-9]*)1(?:(?P<group>[., '_])234)?(?P<point>[.,])5(?P<suffix>.*)"
-# how the months begin in English, Spanish, Italian, Portuguese, French, German, Dutch, Polish, Russian
-MONTHS = ("jan ene gen sty янв|feb fév fev lut фев|mar mär már maa mrt мар|apr avr abr kwi апр|"
-          "may mai mag mei maj май мая|jun juin giu cze июн|jul juil lug lip июл|aug ago aoû sie авг|"
-          "sep set wrz сен|oct okt ott out paź окт|nov lis ноя|dec dez déc dic gru дек").split("|")
+# how the months begin in English, Spanish, Italian, Portuguese, French, German, Dutch, Polish, Norwegian,
+# Russian, Ukrainian, Turkish, Czech, Hungarian, Romanian, Finnish; the longest counts: marraskuu is November
+MONTHS = """jan ene gen sty янв січ oca led ian tam|feb fév fev lut фев лют şub úno helm
+mar mär már maa mrt мар бер bře|apr avr abr kwi апр кві nis dub ápr huht|may mai mag mei maj май мая тра květ máj touk
+jun juin giu cze июн чер haz červn červen jún iun kes|jul juil lug lip июл лип tem červenc júl iul hein
+aug ago aoû sie авг сер ağu srp elo|sep set wrz сен вер eyl září sze syy
+oct okt ott out paź окт жов eki říj lok|nov lis ноя noi kas marras|dec dez déc dic gru дек гру ara pro des joul"""
+MONTH_OF = {start: k for k, month in enumerate(re.split("[|\n]", MONTHS)) for start in month.split()}
 # zones whose letters mean one thing: CST, IST and BST do not
 HOURS_EAST = dict(re.findall("([A-Z]+)([-+][0-9]+)", (
     "EST-05 EDT-04 CDT-05 MST-07 MDT-06 PST-08 PDT-07 WET+00 WEST+01 CET+01 CEST+02 MEZ+01 MESZ+02 EET+02 EEST+03 "
     "MSK+03 JST+09 KST+09 AEST+10 AEDT+11")))
 ZONE = (f"(?P<zone> ?(?:Z|UTC|GMT|{'|'.join(HOURS_EAST)}" r"|[-+][0-9]{2}(?::?[0-9]{2})?))?(?:\[[A-Za-z_/]+\])?"
         "(?: Uhr| ?h)?")
-CODES = {"%Y": "(?P<Y>[0-9]{4})", "%y": "(?P<y>[0-9]{2})", "%b": r"(?P<b>[^\s0-9.,:;/+-]{3,10})\.?",
+CODES = {"%Y": "(?P<Y>[0-9]{4})", "%y": "(?P<y>[0-9]{2})", "%b": r"(?P<b>[^\s0-9.,:;/+-]{3,12})\.?",
          **{f"%{code}": f"(?P<{code}>[0-9]{{1,2}})" for code in "mdqVH"}, "%I": "(?P<H>[0-9]{1,2})",
          "%M": "(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2}(?:[.,][0-9]+)?))?", "%p": r"(?P<p>[AaPp])\.?[Mm]\.?",
          "%u": "(?P<u>[1-7])", "%T": "[T ]?(?P<H>[0-9]{2})(?P<M>[0-9]{2})(?P<S>[0-9]{2})?"}
 COMPACT, TOO_LONG = "(?:19|20)[0-9]{6}(?:[0-9]{4}(?:[0-9]{2})?)?", "[1-9][0-9]{16,}"
-SECONDS, MONTH_AND_YEAR = "1[0-9]{9}(?:[0-9]{3})?", r"(?:0[1-9]|1[0-2])\.(?:19|20)[0-9]{2}"
+SECONDS, MONTH = "1[0-9]{9}(?:[0-9]{3})?", "(?:0[1-9]|1[0-2])"
+YEAR_AND_MONTH, MONTH_AND_YEAR = f"(?:19|20)[0-9]{{2}}{MONTH}", rf"{MONTH}\.(?:19|20)[0-9]{{2}}"
 DATES = ("%Y%m%d|%Y-%m-%d|%d-%m-%Y|%m-%d-%Y|%Y/%m/%d|%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%Y.%m.%d|%d.%m.%y|%m/%d/%y|%d/%m/%y|"
-         "%d-%m-%y|%m-%d-%y|%d %b %Y|%d-%b-%Y|%d-%b-%y|%d/%b/%Y|%b %d %Y|%Y-%b-%d|%y-%m-%d|%Y年%m月%d日|"
+         "%d-%m-%y|%m-%d-%y|%d %b %Y|%d-%b-%Y|%d-%b-%y|%d/%b/%Y|%b %d %Y|%Y-%b-%d|%y-%m-%d|%Y年%m月%d日|%Y년 %m월 %d일|"
          "%Y.%m.%d.|%Y. %m. %d.").split("|")
-PERIODS = ("%Y-%m|%m/%Y|%m.%Y|%b %Y|%b-%Y|%b-%y|%Y/%m|%Y-Q%q|%Y Q%q|%YQ%q|Q%q %Y|Q%q-%Y|Q%q/%Y|Q%q %y|%qQ%Y|%qQ%y|T%q %Y|"
+PERIODS = ("%Y-%m|%Y%m|%m/%Y|%m.%Y|%b %Y|%b-%Y|%b-%y|%Y/%m|%Y-Q%q|%Y Q%q|%YQ%q|Q%q %Y|Q%q-%Y|Q%q/%Y|Q%q %y|%qQ%Y|%qQ%y|T%q %Y|"
            "%q. Quartal %Y|%Y-W%V|%YW%V|%Y-W%V-%u|%YW%V%u|W%V/%Y|W%V %Y|KW %V %Y|KW %V/%Y|%V. KW %Y").split("|")
 TIMES = "%H:%M", "%I:%M %p", "%I %p"
 # digits of Arabic, Persian, Hindi and of full width
+# spaces, and what has no width or only an order
+UNSEEN = r"[\s\pZ\x{ad}\x{61c}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{2069}\x{feff}]"
 DIGITS = {ord(zero) + k: str(k) for zero in "٠۰०０" for k in range(10)} | {ord("٫"): ".", ord("٬"): ","}
 FORMS = (*DATES, *PERIODS, *TIMES, "%H.%M Uhr", "%Y%m%d%T", "%b %d %H:%M %Y",
          *(f"{date} {time}" for date in DATES for time in TIMES))
@@ -61,9 +68,10 @@ def texts(chunks: Any, is_number: bool = False) -> Any:
     is_number or a date, that there is none."""
     pc = arrow().compute
     chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
-    if (not pc.all(pc.string_is_ascii(chunks)).as_py()
-            and pc.any(pc.match_substring_regex(chunks, "[٠-٩۰-۹०-९０-９]")).as_py()):
-        chunks = arrow().array([x and x.translate(DIGITS) for x in chunks.to_pylist()], "string")
+    if not pc.all(pc.string_is_ascii(chunks)).as_py():
+        chunks = pc.replace_substring_regex(chunks, f"^{UNSEEN}+|{UNSEEN}+$", "")
+        if pc.any(pc.match_substring_regex(chunks, "[٠-٩۰-۹०-९０-９]")).as_py():
+            chunks = arrow().array([x and x.translate(DIGITS) for x in chunks.to_pylist()], "string")
     is_null = pc.is_in(chunks, value_set=arrow().array(NULLS))
     return pc.if_else(pc.or_(is_null, says_missing(chunks)) if is_number else is_null, None, chunks)
 
@@ -100,9 +108,11 @@ def number_pattern(spelling: str) -> str:
         integer += f"|[1-9][0-9]{{0,2}}(?:{SEPARATORS[group]}[0-9]{{3}})+"
     if group == ",":  # a crore is 1,00,00,000 in India
         integer += "|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
+    exponent = "(?:[eE][-+]?[0-9]+)?" * (not group)
+    price = f"(?:{integer}){SEPARATORS[point]}[-\u2013]{{1,2}}"  # 5,- is 5,00
     unit = f"{SPACE}*(?P<unit>{re.escape((prefix or suffix).strip())})?{SPACE}*" * bool(prefix or suffix)
     return (rf"(?P<open>\(?)(?P<sign>{SIGN}){unit * bool(prefix)}(?P<inner>\(?)(?P<minus>{SIGN})(?P<digits>"
-            rf"(?:{integer})(?:{decimals}*)?(?:[eE][-+]?[0-9]+)?|{decimals}+)"
+            rf"{price}|(?:{integer})(?:{decimals}*)?{exponent}|{decimals}+)"
             rf"{unit * (not prefix)}(?P<last>-?)\)?")
 
 
@@ -113,7 +123,8 @@ def numbers(words: Any, spelling: str) -> np.ndarray:
         return words.cast("float64").to_numpy(zero_copy_only=False)
     fields = extracted(words, number_pattern(spelling))
     prefix, group, point, suffix = re.fullmatch(EXAMPLE, spelling).groups("")
-    digits = pc.replace_substring_regex(pc.struct_field(fields, "digits"), SEPARATORS[group] or "\\pZ", "")
+    marks = (SEPARATORS[group] or "\\pZ") + "|[-\u2013]+$"
+    digits = pc.replace_substring_regex(pc.struct_field(fields, "digits"), marks, "")
     size = pc.replace_substring(digits, point, ".").cast("float64").to_numpy(zero_copy_only=False)
     if prefix or suffix:  # .45 among cells such as 3 % may be a share
         bare = looked_up(pc.struct_field(fields, "unit"), lambda unit: not unit)
@@ -127,7 +138,8 @@ def numbers(words: Any, spelling: str) -> np.ndarray:
 def number_spellings(word: str) -> list[str]:
     """The spellings in which a word may be a number."""
     parts = re.fullmatch(rf"\(?{SIGN}(?P<before>{CURRENCY})?{SPACE}*\(?{SIGN}[0-9.,][0-9.,'\u2019_ \u00a0\u2009\u202f]*?"
-                         rf"(?:[eE][-+]?[0-9]+)?{SPACE}*(?P<after>{CURRENCY}|{UNIT})?-?\)?", word)
+                         rf"(?:[eE][-+]?[0-9]+)?{SPACE}*(?P<after>{CURRENCY}|{UNIT})?[-\u2013]{{0,2}}\)?",
+                         word)
     if not parts:
         return []
     before, after = parts["before"] or "", parts["after"] or ""
@@ -163,7 +175,7 @@ def chosen_number(words: Any, spellings: Sequence[str], decimal: str | None) -> 
 def date_pattern(form: str) -> str:
     """The pattern of dates in a form; year, month, day, hour, minute, second and zone are groups."""
     pattern = re.sub("%.", lambda code: CODES[code[0]], form.replace(".", r"\.").replace("%H:", "%H[:h]"))
-    pattern = pattern.replace("{1,2}", "{2}") if "%m%d" in form or "%V%u" in form else pattern
+    pattern = pattern.replace("{1,2}", "{2}") if "%Y%m" in form or "%V%u" in form else pattern
     day, time = re.fullmatch(r"(.*?)( ?\(\?P<H>.*)?", pattern).groups("")
     # 5th March, 2021; 5. März 2021; 5 de marzo de 2021; 1er mars 2021
     between = "(?:st|nd|rd|th|er|[.,])*(?: +(?:de|of))? +"
@@ -188,7 +200,7 @@ def dates(words: Any, form: str) -> np.ndarray:
 
     year = of("Y", 1970) + of("y", 0, lambda x: int(x) + (30 if int(x) < 69 else -70))
     month = of("m", 1) + of("q", 0, lambda x: 3 * int(x) - 3) + of("b", 0, lambda x: next(
-        (k for k, starts in enumerate(MONTHS) if x.lower().startswith((*starts.split(),))), 99))
+        (MONTH_OF[start] for n in range(7, 2, -1) if (start := x.lower()[:n]) in MONTH_OF), 99))
     day, week, hour, minute, second = of("d", 1), of("V", 1), of("H"), of("M"), of("S")
     months = (12 * (year - 1970) + month - 1).astype(int)
     moments = months.astype("datetime64[M]").astype("datetime64[D]") + (day - 1).astype(int)
@@ -243,7 +255,8 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
     if all_match(words, TOO_LONG):
         return "", "", (f"holds whole numbers such as {words[0]}, longer than a number keeps, and so counts "
                         "as words; leave them out where they only name the rows")
-    for form, like in ("%Y%m%d", COMPACT), ("%Y%m%d%T", COMPACT), ("%m.%Y", MONTH_AND_YEAR):
+    for form, like in ("%Y%m%d", COMPACT), ("%Y%m%d%T", COMPACT), ("%Y%m", YEAR_AND_MONTH), (
+            "%m.%Y", MONTH_AND_YEAR):
         if len(words) > 2 and all_match(words, like) and is_sound(words, form):
             return "date", form, f": {words[0]} is read as the day {str(dates(words[:1], form)[0])[:10]}"
     if len(words) > 2 and all_match(words, SECONDS):
@@ -263,9 +276,11 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
         shares = {x: pc.mean(matching(words, patterns[x]).cast("int8")).as_py() for x in patterns}
         nearest = max(shares, key=shares.__getitem__, default="")
         if not nearest or not 0.5 <= shares[nearest]:
-            count = lambda test, word: sum(map(test, word))
-            if np.mean([count(str.isdigit, x) > min(9, count(str.isalpha, x))
-                        for x in words[:99].to_pylist()]) < 0.9:
+            cells = words[:99].to_pylist()
+            skeletons = {re.sub("[0-9]+", "0", x) for x in cells}  # ca. 70, ca. 174, … are ca. 0
+            alike = len(skeletons) <= 20 < len(cells) and all("0" in x for x in skeletons)
+            digits, letters = ([sum(map(test, x)) for x in cells] for test in (str.isdigit, str.isalpha))
+            if not alike and np.mean(np.array(digits) > np.minimum(letters, 9)) < 0.9:
                 return "", "", ""
             return "", "", (f"holds digits, such as {some_words[0][:40]!r}, spelled as no number and no date "
                             "known here, and so counts as words: write 1.5, 2024-01-31 or 12:30 where it is "
