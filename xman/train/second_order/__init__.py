@@ -137,32 +137,36 @@ def refuse_changing(objective: Objective, method: str) -> None:
                         f"with adam, or build it without {layers}")
 
 
-class Bent(Exception):
-    """The curvature along a direction is not positive."""
+class Over(Exception):
+    """The curvature along a direction is not positive, or a turn gained hardly anything."""
 
 
-def conjugate_gradients(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0) -> np.ndarray:
+def conjugate_gradients(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0,
+                        gain: float = 0.0) -> np.ndarray:
     """p of (A + damping) p = −g by conjugate gradients; if a curvature is not positive, the p up to there.
 
-    times: the product with A. accuracy: the relative size of the residual at which they stop."""
+    times: the product with A. accuracy: the relative size of the residual at which they stop. gain: they also
+    stop where a turn lowers the model gᵀp/2 by less than this share of the mean (Nash and Sofer 1990, §2)."""
     from scipy.sparse.linalg import LinearOperator, cg
 
-    latest = -g
+    latest, turns = -g, 0
 
     def curved(v: np.ndarray) -> np.ndarray:
         image = times(v) + damping * v
         if not v @ image > 0:
-            raise Bent
+            raise Over
         return image
 
     def note(p: np.ndarray) -> None:
-        nonlocal latest
-        latest = p.copy()
+        nonlocal latest, turns
+        before, latest, turns = latest, p.copy(), turns + 1
+        if turns > 1 and turns * (1 - (g @ before) / (g @ p)) < gain:
+            raise Over
 
     try:
         A = LinearOperator((g.size, g.size), curved, dtype=float)
         return cg(A, -g, rtol=accuracy, maxiter=5 * g.size, callback=note)[0]
-    except Bent:
+    except Over:
         return latest
 
 
@@ -172,8 +176,9 @@ def gauss_newton(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: P
 
 
 def newton_cg(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: Product) -> tuple:
-    """The step, solved the more accurately the smaller g is (Nocedal and Wright, algorithm 7.1)."""
-    return step.shortened(w, E, g, conjugate_gradients(times, g, min(0.5, np.sqrt(np.linalg.norm(g)))))
+    """The step, solved the more accurately the smaller g is (Nocedal and Wright, algorithm 7.1), until a turn
+    hardly lowers the quadratic model: of columns that are nearly alike a residual falls for thousands."""
+    return step.shortened(w, E, g, conjugate_gradients(times, g, min(0.5, np.sqrt(np.linalg.norm(g))), gain=0.5))
 
 
 def levenberg_marquardt(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: Product) -> tuple:
