@@ -8,14 +8,18 @@ from __future__ import annotations
 import abc
 import array
 import builtins
+import codecs
 import collections
 import contextvars
 import copy
+import copyreg
 import ctypes
 import dataclasses
+import datetime
 import decimal
 import enum
 import functools
+import importlib.util
 import itertools
 import json
 import math
@@ -29,6 +33,7 @@ import sqlite3
 import sys
 import tempfile
 import threading
+import time
 import types
 import typing
 import weakref
@@ -36,6 +41,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy import special
 
 from xman import jit, value_and_grad
 
@@ -188,6 +194,33 @@ def matched(b):
     return 2.0
 
 
+def mapped(b):
+    match b:
+        case {}:
+            return 5.0
+    return 2.0
+
+
+def deep(n):
+    try:
+        return deep(n - 1) if n else 2.0
+    except RecursionError:
+        return 5.0
+
+
+def of_special():
+    try:
+        return 2.0 + 0 * np.isinf(special.gamma(-1.0))
+    except special.SpecialFunctionError:
+        return 5.0
+
+
+NOON = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+def zone(name):
+    os.environ["TZ"] = name
+    time.tzset()
+
+
 def rate_in_package():
     import package_of_test.module
     return package_of_test.module.rate
@@ -309,6 +342,37 @@ OBJECTS = {
     "module_getattribute": (lambda: types.new_class("Odd", (types.ModuleType,), {}, lambda d: d.update(__getattribute__=lambda s, n: 2.0))("m"), lambda b: b.rate,
                             lambda b, k: setattr(type(b), "__getattribute__", lambda s, n: k)),
     "metaclass_without_hash": (lambda: type("Meta", (type,), {"__eq__": lambda a, b: a is b})("Kind", (), {"rate": 2.0})(), lambda b: b.rate, lambda b, k: setattr(type(b), "rate", k)),
+    "record": (lambda: np.array([(2.0, 1)], [("rate", "f8"), ("n", "i4")])[0], *by_key),
+    "record_of_table": (lambda: (a := np.rec.array([(2.0, 1)], [("rate", "f8"), ("n", "i4")]), a[0]), lambda b: b[1].rate, lambda b, k: b[0].fill((k, 1))),
+    "records_with_lists": (lambda: np.array([([2.0], 1)], [("rate", object), ("n", "i4")]), lambda b: b["rate"][0][0], lambda b, k: b["rate"][0].__setitem__(0, k)),
+    "names_of_fields": (lambda: np.array([(2.0, 5.0)], [("rate", "f8"), ("n", "f8")]), lambda b: b["rate"][0], lambda b, k: setattr(b.dtype, "names", ("n", "rate"))),
+    "names_within": (lambda: np.array([((2.0, 5.0),)], [("inner", [("rate", "f8"), ("n", "f8")])]), lambda b: b["inner"]["rate"][0],
+                     lambda b, k: setattr(b.dtype["inner"], "names", ("n", "rate"))),
+    "base_of_view": (lambda: np.full(9, 2.0)[:4], lambda b: b.base[8], lambda b, k: b.base.fill(k)),
+    "base_of_iterator": (lambda: np.full(9, 2.0)[:4], lambda b: b.flat.base.base[8], lambda b, k: b.base.fill(k)),
+    "outside_view": (lambda: np.full(9, 2.0)[:1], lambda b: np.lib.stride_tricks.as_strided(b, (9,))[8], lambda b, k: b.base.fill(k)),
+    "memory": (lambda: [(a := np.zeros(2))[:1], a[:1]], lambda b: 2.0 + np.shares_memory(*b), lambda b, k: b.__setitem__(0, np.zeros(2)[:1])),
+    "cached_property": (lambda: type("Kind", (), {"rate": functools.cached_property(function(2.0))}), lambda b: b.rate.func(), lambda b, k: setattr(b.rate, "func", function(k))),
+    "registered_number": (lambda: type("Kind", (), {})(), lambda b: 2.0 + isinstance(b, numbers.Real), lambda b, k: numbers.Real.register(type(b))),
+    "matched_mapping": (lambda: type("Kind", (), {})(), mapped, lambda b, k: collections.abc.Mapping.register(type(b))),
+    "registered_copy": (lambda: made(Plain(), rate=2.0), lambda b: copy.copy(b).rate, lambda b, k: copyreg.pickle(Plain, lambda b: (types.SimpleNamespace, (), {"rate": k}))),
+    "clone_of_generator": (lambda: np.random.default_rng(1), lambda b: copy.deepcopy(b).random(), lambda b, k: b.random()),
+    "recursion_caught": (lambda: None, lambda b: deep(800), lambda b, k: sys.setrecursionlimit(600)),
+    "special_error": (lambda: None, lambda b: of_special(), lambda b, k: special.seterr(all="raise")),
+    "time_zone": (lambda: zone("UTC"), lambda b: 2.0 + NOON.astimezone().hour, lambda b, k: zone("Asia/Tokyo")),
+    "codec": (lambda: codecs.register_error("test", lambda e: ("ab", e.end)), lambda b: len("ä".encode("ascii", "test")), lambda b, k: codecs.register_error("test", lambda e: ("abcde", e.end))),
+    "size_of_list": (lambda: [1.0], lambda b: b.__sizeof__(), lambda b, k: b.extend(range(99))),
+    "module_class": (lambda: made(types.ModuleType("m"), rate=2.0), lambda b: b.rate, lambda b, k: setattr(b, "__class__", type("M", (types.ModuleType,), {"rate": property(lambda m: k)}))),
+    "module_found": (lambda: (FOLDER / "found_by_test.py").unlink(True), lambda b: 2.0 + (importlib.util.find_spec("found_by_test") is None),
+                     lambda b, k: ((FOLDER / "found_by_test.py").touch(), importlib.invalidate_caches())),
+    "references": (Plain, lambda b: 2.0 + weakref.getweakrefcount(b), lambda b, k: setattr(b, "own", weakref.ref(b, print))),
+    "finalized": (lambda: [a := Plain(), weakref.finalize(a, int)], lambda b: 2.0 + b[-1].alive, lambda b, k: b.pop(0)),
+    "mapped_in_c": (lambda: in_file("2.0"), lambda b: sum(s.st_size for s in map(os.stat, [str(b / "k.txt")])), lambda b, k: in_file("2.05")),
+    "applied_in_c": (lambda: functools.partial(os.stat, in_file("2.0") / "k.txt"), lambda b: b().st_size, lambda b, k: in_file("2.05")),
+    "property_in_c": (lambda: type("Kind", (str,), {"state": property(os.stat)})(in_file("2.0") / "k.txt"), lambda b: b.state.st_size, lambda b, k: in_file("2.05")),
+    "ufunc_in_c": (lambda: (np.frompyfunc(os.stat, 1, 1), in_file("2.0") / "k.txt"), lambda b: b[0](b[1]).st_size, lambda b, k: in_file("2.05")),
+    "ufunc_of_python": (lambda: (r := [2.0], np.frompyfunc(lambda y: y * r[0], 1, 1)), lambda b: b[1](1.0), lambda b, k: b[0].__setitem__(0, k)),
+    "vectorized": (lambda: (np.vectorize(os.path.getsize), str(in_file("2.0") / "k.txt")), lambda b: int(b[0](b[1])), lambda b, k: in_file("2.05")),
     "foreign_absent": (lambda: vars(math).pop("mine", None), lambda b: getattr(math, "mine", 2.0), lambda b, k: setattr(math, "mine", k)),
 }
 
@@ -424,6 +488,8 @@ if not os.environ.get("XMAN_ALL_CASES"):
 def test_a_change_of_what_is_read_changes_the_next_call(name, route, gradient, monkeypatch):
     monkeypatch.setattr(sys, "argv", [*sys.argv])
     monkeypatch.setenv("XMAN_RATE", "2.0")
+    monkeypatch.setenv("TZ", os.environ.get("TZ", "UTC"))
+    monkeypatch.syspath_prepend(FOLDER)
     monkeypatch.setitem(sys.modules, "room_of_test", ROOM)
     for folder, key, value in ((Owned.stored, "rate", 2.0), (Always.stored, 0, 2.0)):
         folder[key] = value
@@ -444,6 +510,8 @@ def test_a_change_of_what_is_read_changes_the_next_call(name, route, gradient, m
         sys.setrecursionlimit(limit)
         threading.current_thread().name = thread
         decimal.getcontext().prec = 28
+        special.seterr(all="ignore")
+        copyreg.dispatch_table.pop(Plain, None)
         vars(math).pop("mine", None)
     numbers = lambda calls: [float(call[0] if gradient else call) for call in calls]
     assert len({*numbers(before)}) == 1 == len({*numbers(after)})

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 from collections.abc import Iterator
 from dis import Instruction, get_instructions
 from types import CodeType
@@ -15,6 +16,7 @@ LOOKS = set("getattr hasattr vars dir attrgetter methodcaller getmembers delattr
 LOOKS |= {"__dict__", "__getattribute__"}
 FORMATS = {"format", "format_map", "vformat", "get_field"}
 IDLE = {"PRECALL", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "RESUME"}  # instructions between those that count
+GLOBALS = "_GLOBAL", "LOAD_NAME"
 TYPE = "it asks for type(…), which is another of a traced value; isinstance is the same"
 IDENTITY = "it compares by `is`, which for arguments may hold at one call and not at another"
 
@@ -23,18 +25,22 @@ class Facts(NamedTuple):
     """What a piece of code names: globals, modules that it imports with their levels, attributes and texts;
     what it compares with by `is`, as (a global, an attribute of it or None). asks: "caught" if it can catch
     errors, "missing" or "computed" if a name may be that when it looks for an attribute, "titles" if it names
-    or writes out functions, "own" if it asks for the type of self or cls."""
+    or writes out functions, "own" if it asks for the type of self or cls, "abstract" if it matches lists.
+    handed, handed_globals: attributes and globals that it may hand on, as stat in map(os.stat, files): their
+    calls are not heard."""
     names: frozenset[str]
     sentinels: frozenset[tuple[str, str | None]]
     imports: frozenset[tuple[str, int]]
     attributes: frozenset[str]
     asks: frozenset[str]
+    handed: frozenset[str]
+    handed_globals: frozenset[str]
 
 
 @functools.lru_cache
 def facts_of_code(code: CodeType) -> Facts:
     steps = [step for step in get_instructions(code) if step.opname not in IDLE]
-    names = frozenset(step.argval for step in steps if step.opname.endswith(("_GLOBAL", "LOAD_NAME")))
+    names = frozenset(step.argval for step in steps if step.opname.endswith(GLOBALS))
     imports = frozenset((step.argval, steps[k - 2].argval) for k, step in enumerate(steps)
                         if step.opname == "IMPORT_NAME")
     tuples = [constant for constant in code.co_consts if isinstance(constant, tuple)]  # of case Kind(rate=r)
@@ -65,7 +71,24 @@ def facts_of_code(code: CodeType) -> Facts:
     titles = does("FORMAT_", "CONVERT_") or attributes & {*TITLES, "repr", "str", "format", "ascii"}
     asks = [("caught", caught), ("computed", not literal), ("titles", titles or not literal)]
     asks += [("missing", caught or looks or does("MATCH_CLASS")), ("own", "type" in names)]
-    return Facts(names, frozenset(sentinels), imports, attributes, frozenset(word for word, it in asks if it))
+    asks += [("abstract", does("MATCH_MAPPING", "MATCH_SEQUENCE"))]
+    values = [*loaded_as_values(code)]
+    handed = texts.union(step.argval for step in values if step.opname in ("LOAD_ATTR", "IMPORT_FROM"))
+    handed_globals = names.intersection(step.argval for step in values if step.opname.endswith(GLOBALS))
+    return Facts(names, frozenset(sentinels), imports, attributes, frozenset(word for word, it in asks if it),
+                 frozenset(handed), handed_globals if sys.version_info > (3, 11) else frozenset())
+
+
+def loaded_as_values(code: CodeType) -> Iterator[Instruction]:
+    """The loads of what is not called next. A call begins with NULL, before the first name of os.stat(file)
+    or after the last; before 3.11 no instruction says so of a global."""
+    steps = [step for step in get_instructions(code) if step.opname not in IDLE - {"PUSH_NULL"}]
+    calls = False
+    for step, before, after in zip(steps, [None, *steps], [*steps[1:], steps[-1]], strict=False):
+        begins = "NULL" in step.argrepr or before and before.opname == "PUSH_NULL"
+        calls = bool(begins or calls and step.opname == "LOAD_ATTR")
+        if step.opname.startswith(("LOAD_", "IMPORT_FROM")) and not calls and after.opname != "PUSH_NULL":
+            yield step
 
 
 def looks_up(step: Instruction) -> bool:

@@ -10,9 +10,11 @@ import abc
 import array
 import builtins
 import collections
+import copyreg
 import datetime
 import functools
 import gc
+import locale
 import operator
 import re
 import sys
@@ -66,6 +68,23 @@ def title(x: types.FunctionType) -> list: return [getattr(x, name) for name in T
 def factory(x: collections.defaultdict) -> list: return [*Entries(dict)(x), x.default_factory]
 def applied(x: functools.partial) -> tuple: return x.func, x.args, x.keywords
 def typecode(x: array.array) -> list: return [x.typecode, *x]
+def cached(x: functools.cached_property) -> tuple: return x.func, x.attrname
+def applies(x: np.ufunc) -> list: return [y for y in gc.get_referents(x) if type(y) is not dict]
+def type_of(x: Any) -> tuple: return (type(x),)
+
+
+def record(x: np.void) -> tuple:
+    """The bytes of a record, which is a view into an array of records."""
+    if x.dtype.hasobject:
+        raise Impure("it can read a record that holds objects")
+    return x.dtype, x.tobytes()
+
+
+def fields(x: np.dtype) -> list:
+    """The names of the fields of a record, which can be assigned, and what they hold."""
+    if x.metadata is not None:
+        raise Impure("it can read the metadata of a dtype")
+    return [*(x.names or ()), *([x[name] for name in x.names] if x.names else [x.base])]
 
 
 def attributes(x: Any) -> tuple:
@@ -90,9 +109,8 @@ def in_slot(member: Any, x: Any) -> Any:
 
 
 def names_of_class(kind: type) -> list:
-    registered = [ref() for ref in abc._get_dump(kind)[0]] if "_abc_impl" in vars(kind) else []
     bases = [base for base in kind.__mro__ if base is not type]
-    return [*bases, kind.__name__, kind.__qualname__, *registered, *pairs(vars(kind))]
+    return [*bases, kind.__name__, kind.__qualname__, *pairs(vars(kind))]
 
 
 def remembered(cache: Any) -> list:
@@ -115,7 +133,7 @@ VALUES = (
 # what cannot change, and leads to other objects
 FIXED: dict[type, Callable[[Any], Iterable]] = {
     tuple: Entries(tuple), frozenset: Entries(frozenset), slice: lambda x: (x.start, x.stop, x.step),
-    functools.cached_property: lambda x: (x.func,)}
+    np.ufunc: applies}
 FIXED |= dict.fromkeys((
     *classes(types, "MethodType BuiltinFunctionType MappingProxyType GenericAlias UnionType"),
     *classes(builtins, "property staticmethod classmethod"), *map(type, ({}.keys(), {}.values(), {}.items())),
@@ -124,18 +142,30 @@ FIXED |= dict.fromkeys((
 CONTENTS: dict[type, Callable[[Any], Iterable]] = {
     kind: Entries(kind) for kind in (list, set, bytearray, dict, *classes(collections, "deque OrderedDict"))}
 CONTENTS |= {
-    collections.defaultdict: factory, array.array: typecode, np.ndarray: numbers,
+    collections.defaultdict: factory, array.array: typecode, np.ndarray: numbers, np.void: record,
+    type(np.dtype("V1")): fields, functools.cached_property: cached,
     types.CellType: gc.get_referents, functools.partial: applied, type(inside): remembered}
 DESCRIPTORS = classes(types, "WrapperDescriptorType MethodDescriptorType GetSetDescriptorType "
                              "ClassMethodDescriptorType BuiltinFunctionType")
 # what has no state but its attributes in Python
 STATELESS = {
-    object, np.ufunc, type(np.sum), type(vars(abc.ABC)["_abc_impl"]), type(vars(Names)["names"]),
+    object, type(np.sum), type(vars(abc.ABC)["_abc_impl"]), type(vars(Names)["names"]),
     *classes(types, "SimpleNamespace CodeType MemberDescriptorType MethodWrapperType"),
     *classes(typing, "Generic TypeVar"), *DESCRIPTORS} - {types.BuiltinFunctionType}
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 
-STATES_OF_GENERATORS = {"bit_generator", "get_state", "__getstate__", "__reduce__"}  # where they are read
+# names by which the state of a generator is read, and by which another is made of it
+STATES_OF_GENERATORS = {
+    *"bit_generator get_state __getstate__ spawn jumped deepcopy asdict astuple".split()}
+# what functions can read of Python's and SciPy's settings
+SETTINGS: dict[str, tuple[str, Callable[[None], Iterable]]] = {
+    "caught": ("what is an error", lambda _: (
+        sys.getrecursionlimit(), getattr(sys, "get_int_max_str_digits", int)())),
+    "special": ("what is an error of scipy.special", lambda _: (
+        *sys.modules["scipy.special"].geterr().values(),)),
+    "titles": ("the locale", lambda _: (locale.setlocale(locale.LC_ALL),)),
+    "abstract": ("the classes that abstract ones count as their own", lambda _: (abc.get_cache_token(),)),
+    "copies": ("how objects are copied", lambda _: pairs(copyreg.dispatch_table))}
 
 HEAP = 1 << 9  # the flag of a type that is no static one; all that Python's `class` makes have it
 
@@ -159,8 +189,8 @@ def is_value(x: Any) -> bool:
     kind = type(x)
     if kind in (datetime.datetime, datetime.time):  # a time zone may be an object of the user's
         return type(x.tzinfo) in (type(None), datetime.timezone)
-    return kind in VALUES or isinstance(x, np.generic) and in_c(kind) or (
-        isinstance(x, np.dtype) and in_c(kind) and x.metadata is None) or (
+    return kind in VALUES or isinstance(x, np.generic) and in_c(kind) and kind is not np.void or (
+        isinstance(x, np.dtype) and in_c(kind) and x.metadata is None and x.base.names is None) or (
         issubclass(kind, tuple) and hasattr(kind, "n_sequence_fields"))  # as sys.version_info
 
 
@@ -210,7 +240,9 @@ WORLD = frozenset("""
     xman.cli xman.grade xman.tables xman.scale xman.export xman.explorer xman.estimators xman.show xman.plots
     xman.manager xman.register""".split())
 STATES = frozenset("""is_ is_not geterr seterr geterrcall seterrcall getbufsize setbufsize fromfile _get_extobj_dict
-                      _make_extobj get_handler_name get_handler_version""".split())
+                      _make_extobj get_handler_name get_handler_version get_workers get_overloads datetime64
+                      shares_memory may_share_memory byte_bounds as_strided _dump
+                      getweakrefcount getweakrefs alive peek""".split())
 BUILTINS = vars(builtins).keys() - set(
     "print input open exec eval compile globals __import__ breakpoint id help exit quit".split())
 OF_TYPES = frozenset("""mro fromkeys from_bytes fromhex maketrans __new__ __init__ __init_subclass__
@@ -220,7 +252,9 @@ OF_TYPES = frozenset("""mro fromkeys from_bytes fromhex maketrans __new__ __init
 DUNDERS = {name for kind in (*classes(builtins, "object type float list dict set"), types.ModuleType,
                              types.FunctionType, np.ndarray) for name in vars(kind)}
 DUNDERS |= {"__name__", "__wrapped__", "__func__", "__self__", "__dict__"}
-DUNDERS -= {"__globals__", "__builtins__", "__subclasses__"}
+DUNDERS -= set("__globals__ __builtins__ __subclasses__ __sizeof__ __reduce__ __reduce_ex__".split())
+# methods in C that read or write more than their object: time zones, files, tables of codecs
+WORLDLY = frozenset("astimezone timestamp strftime tofile dump encode decode".split())
 ADDRESSES = {"__array_interface__", "__array_struct__"}  # they say where the numbers of an array lie
 
 
@@ -235,18 +269,36 @@ def computes(module: str, name: str) -> bool:
         return WORLD.isdisjoint(places) and name not in STATES
     if module == "builtins":
         return name in BUILTINS
-    if (module, name) == ("threading", "RLock"):  # every generator of random numbers has one
+    # every generator of random numbers has a lock, and the environment codes its texts
+    if (module, name) in (("threading", "RLock"), ("os", "encode"), ("os", "decode")):
         return True
     return room in LIBRARY and name not in STATES or module.startswith("importlib._bootstrap")
 
 
-def method_computes(owner: Any, name: str) -> bool:
-    """Whether a method in C of an object reads and changes nothing but what is compared."""
+def is_pure(x: Any) -> bool:
+    """Whether x, if it is a function in C or of a library, reads and changes nothing but what is compared."""
+    if type(x) is types.FunctionType:
+        return not foreign(x.__code__.co_filename) or computes(module_of(x), x.__code__.co_name)
+    if type(x) not in DESCRIPTORS:
+        return True
+    owner, name = getattr(x, "__self__", None), x.__name__
+    if hasattr(x, "__objclass__") or name in WORLDLY:
+        return name not in WORLDLY
+    if owner is None or isinstance(owner, types.ModuleType):
+        return computes(module_of(x), name)
     if isinstance(owner, type):
         return name in OF_TYPES and (not of_library(owner) or computes(owner.__module__, owner.__name__))
     base = base_of(type(owner))
     return (any(base in table for table in (VALUES, FIXED, CONTENTS, STATELESS))
             or base.__module__.partition(".")[0] in ("builtins", "numpy", "re", "itertools"))
+
+
+def module_of(x: Any) -> str:
+    """The module of a function, which may have another's __module__, or of the class whose method it is."""
+    owner = getattr(x, "__objclass__", getattr(x, "__self__", None))
+    if type(x) is types.FunctionType or owner is None or isinstance(owner, types.ModuleType):
+        return getattr(x, "__globals__", vars(builtins) | {"__name__": x.__module__}).get("__name__") or ""
+    return (owner if isinstance(owner, type) else type(owner)).__module__
 
 
 def doing(module: str, name: str) -> str:

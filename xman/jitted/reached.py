@@ -1,6 +1,7 @@
 """For `jit`: what a function can read besides its arguments, and whether it is as it was."""
 from __future__ import annotations
 
+import abc
 import functools
 import itertools
 import operator
@@ -26,41 +27,45 @@ class Place(NamedTuple):
     """An object that holds others: how it is read, what was read there, and what a user calls it."""
     owner: Any
     read: Callable[[Any], Iterable]
-    kept: tuple
+    state: tuple
     words: str
 
 
-def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
-    """Whether a place still holds what was kept of it; a cache may have more."""
+def unchanged(owner: Any, read: Callable, state: tuple, _: str = "") -> bool:
+    """Whether a place still holds what was read there; a cache may have more."""
     now = read(owner)
     if read is kinds.remembered:
-        return {*map(id, kept)} <= {*map(id, now)}
+        return {*map(id, state)} <= {*map(id, now)}
     same = still_same if read is kinds.numbers else still_like
-    return len(now) == len(kept) and (all(map(operator.is_, kept, now)) or all(map(same, kept, now)))
+    return len(now) == len(state) and (all(map(operator.is_, state, now)) or all(map(same, state, now)))
 
 
 def steady(places: Iterable[Place]) -> Callable[[], bool]:
-    """A function that says whether all places are unchanged; most hold the very objects that were kept."""
+    """A function that says whether all places are unchanged; most hold the very objects that were read."""
     text: list[str] = []
     scope = {"unchanged": unchanged, "still_same": still_same, "MISSING": MISSING, "is_": operator.is_}
     for k, place in enumerate(places):
-        scope |= {f"p{k}": place, f"owner{k}": place.owner, f"kept{k}": place.kept}
-        scope |= {f"p{k}_{j}": x for j, x in enumerate(place.kept)}
-        count, x = len(place.kept), f"owner{k}"
+        scope |= {f"p{k}": place, f"owner{k}": place.owner, f"state{k}": place.state}
+        scope |= {f"p{k}_{j}": x for j, x in enumerate(place.state)}
+        count, x = len(place.state), f"owner{k}"
         if isinstance(place.read, Names):
             reads = [f"{x}.get({name!r}, MISSING)" for name in place.read.names]
         elif place.read is kinds.settings:
             reads = [f"{x}.__code__", f"{x}.__defaults__", f"{x}.__kwdefaults__"]
         elif place.read is kinds.attributes and type(place.owner).__getattribute__ is object.__getattribute__:
             reads = [f"type({x})", f"{x}.__dict__"][:count]
+        elif place.read is kinds.type_of:
+            reads = [f"type({x})"]
         else:
             reads = []
         same = " and ".join(f"{read} is p{k}_{j}" for j, read in enumerate(reads))
         if type(place.owner) in (dict, list) and not reads:
             now, size = (f"(*{x}, *{x}.values())", count // 2) if type(place.owner) is dict else (x, count)
-            same = f"len({x}) == {size} and all(map(is_, {now}, kept{k}))" if count else f"not {x}"
+            same = f"len({x}) == {size} and all(map(is_, {now}, state{k}))" if count else f"not {x}"
+        if place.owner is None:
+            same = f"p{k}.read(None) == p{k}.state"
         if place.read is kinds.numbers and type(place.owner) is np.ndarray:
-            flags, *strides = place.kept[1:]
+            flags, *strides = place.state[1:]
             at = f"{x}.flags.num == {flags} and {x}.strides == {(*strides,)}"
             text.append(f"{at} and still_same(p{k}_0, {x})")
             continue
@@ -113,8 +118,10 @@ class Reach:
         self.roots = list(roots)
         self.attributes: set[str] = set()
         self.asks: set[str] = set()
+        self.handed: set[str] = set()
         size = -1
-        while size != (size := len(self.attributes) + len(self.asks)):  # until all that code names is known
+        # until all that code names is known
+        while size != (size := len(self.attributes) + len(self.asks) + len(self.handed)):
             self.walk()
 
     def walk(self) -> None:
@@ -150,18 +157,27 @@ class Reach:
             values = [(name, scope[name]) for name in read.names if name in scope]
             shown = ", ".join(name + (f" = {x!r}" if is_value(x) else "") for name, x in values)
             self.places.append(Place(scope, read, tuple(read(scope)), f"the globals {shown} of {words}"))
+        for words, read in (kinds.SETTINGS[ask] for ask in kinds.SETTINGS if ask in self.asks):
+            self.places.append(Place(None, read, tuple(read(None)), words))
 
     def add(self, owner: Any, read: Callable, words: str) -> None:
         """Take up a place, and go on with what it holds."""
-        kept = tuple(read(owner))
+        state = tuple(read(owner))
         if read is kinds.numbers:
-            self.todo += [(x, words) for x in owner.flat] if owner.dtype.hasobject else []
-            kept, words = (kept[0].copy("K"), *kept[1:]), f"{words}, all its entries"
+            self.enqueue([owner.dtype, *(owner.flat if owner.dtype.hasobject else [])], words)
+            state, words = (state[0].copy("K"), *state[1:]), f"{words}, all its entries"
         elif read is not kinds.title:
-            self.todo += [(x, words) for x in kept]
-        if not kinds.ADDRESSES.isdisjoint(x for x in kept if type(x) is str):
+            self.enqueue(state, words)
+        if not kinds.ADDRESSES.isdisjoint(x for x in state if type(x) is str):
             raise Impure("it can read where the numbers of an array lie")
-        self.places.append(Place(owner, read, kept, words))
+        self.places.append(Place(owner, read, state, words))
+
+    def enqueue(self, contents: Iterable, words: str) -> None:
+        """Go on with what an object holds: a function too, which may then be called where nobody hears it."""
+        for x in contents:
+            if not kinds.is_pure(x):
+                raise Impure(f"it can hand on {kinds.module_of(x).lstrip('_')}.{x.__name__}")
+            self.todo.append((x, words))
 
     def look_up(self, scope: Mapping, names: Iterable[str], module: str, words: str = "") -> None:
         """Read names of a module's dictionary."""
@@ -169,16 +185,20 @@ class Reach:
         for name in {*names} - looked_up:
             looked_up.add(name)
             if name in scope and not (module == "builtins" and name in LOOKS):
-                self.todo.append((scope[name], words or f"the global {name}"))
+                named = words or f"the global {name}"
+                if name in self.handed:
+                    self.enqueue([scope[name]], named)
+                else:
+                    self.todo.append((scope[name], named))
 
     def module(self, x: ModuleType, words: str) -> None:
         scope = kinds.scope_of(x)
         if x is sys and "modules" in self.attributes:
             raise Impure("it can read sys.modules; import the module by its name")
-        if type(x) is not ModuleType:
-            self.todo.append((type(x), words))
         names = self.named_in(scope)
         of_user = not foreign(kinds.file_of(x))
+        if of_user:
+            self.add(x, kinds.type_of, words)
         self.look_up(scope, names | {"__getattr__"} if of_user else names, x.__name__, words)
         if "titles" in self.asks and of_user:
             self.look_up(scope, ("__name__", "__spec__", "__loader__", "__file__"), x.__name__, words)
@@ -192,6 +212,8 @@ class Reach:
         return self.attributes if "missing" in self.asks else self.attributes & scope.keys()
 
     def function(self, x: FunctionType, words: str) -> None:
+        if x.__module__ in ("copy", "dataclasses"):
+            self.asks.add("copies")
         cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
         self.todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
         if not foreign(x.__code__.co_filename):
@@ -209,6 +231,7 @@ class Reach:
             self.codes.add(part)
             self.attributes |= facts.attributes
             self.asks |= facts.asks
+            self.handed |= facts.handed
             for name, level in facts.imports:
                 name = imported(name, level, scope)
                 packages = itertools.accumulate(name.split("."), "{}.{}".format)
@@ -217,6 +240,7 @@ class Reach:
             beyond = scope.get("__builtins__", {})
             beyond = vars(beyond) if isinstance(beyond, ModuleType) else beyond
             self.look_up(beyond, [name for name in facts.names if name not in scope], "builtins")
+            self.enqueue((scope.get(name, beyond.get(name)) for name in facts.handed_globals), module)
             for name, attribute in facts.sentinels:
                 x = scope.get(name, beyond.get(name))
                 if attribute is not None:
@@ -229,6 +253,8 @@ class Reach:
         if kind in (operator.attrgetter, operator.methodcaller) or any(
                 x is look for look in (getattr, hasattr, vars, dir)):
             self.asks |= {"computed", "missing", "titles"}
+        if isinstance(x, abc.ABCMeta):
+            self.asks.add("abstract")
         if isinstance(x, type):
             if not (in_c(x) or kinds.of_library(x)):
                 self.add(x, kinds.names_of_class, words)
@@ -252,13 +278,20 @@ class Reach:
         if kind is np.memmap:  # its map has the same bytes
             self.add(x, kinds.numbers, words)
             return
-        if kind.__name__ == "cython_function_or_method" and kinds.computes(x.__module__, x.__name__):
-            return  # no call of it is heard
+        if kind is np.ufunc and "caught" in self.asks and (
+                x is getattr(sys.modules.get("scipy.special"), x.__name__, None)):
+            self.asks.add("special")
+        if kind.__name__ == "cython_function_or_method" or kind is type(np.sum):
+            if not kinds.computes(x.__module__, x.__name__):  # no call of it is heard
+                raise Impure(kinds.doing(x.__module__, x.__name__))
+            return
+        if isinstance(x, np.ndarray) and ("computed" in self.asks or self.attributes & {"base", "obj"}):
+            self.enqueue([x.base], words)
         base = kinds.base_of(kind)
         if base in kinds.CONTENTS:
             self.add(x, kinds.CONTENTS[base], words)
         elif base in kinds.FIXED:
-            self.todo += [(part, words) for part in kinds.FIXED[base](x)]
+            self.enqueue(kinds.FIXED[base](x), words)
         elif base not in kinds.STATELESS and (base not in kinds.VALUES or kind is base):
             raise Impure(f"it can read {words}, a {kind.__qualname__}, whose whole state cannot be compared")
         if kind is not base:

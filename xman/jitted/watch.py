@@ -6,7 +6,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,10 @@ from ..functions.trace import watched
 from ..functions.tracer import unheard
 from ..traced.arraylike import ArrayLike
 from .code import TYPE, facts_of_code, nested
-from .kinds import computes, doing, foreign, method_computes
+from .kinds import computes, doing, foreign, is_pure, module_of
 from .reached import Place, Reach, unchanged
 
-IMPORTS = "<frozen importlib"  # the file of Python's import
+IMPORTS = "<frozen importlib._bootstrap"  # the file of Python's import
 
 
 class Watch:
@@ -78,14 +78,12 @@ class Watch:
         if event == "call" and not foreign(frame.f_code.co_filename):
             self.enter(frame)
             return
-        module, name, computing = frame.f_globals.get("__name__", ""), frame.f_code.co_name, computes
+        module, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
         if event == "c_call":
-            owner, name = getattr(called, "__self__", None), called.__name__
-            method = not (owner is None or isinstance(owner, ModuleType))
-            kind = owner if isinstance(owner, type) else type(owner)
-            module = kind.__module__ if method else called.__module__ or ""
-            computing = (lambda module, name: method_computes(owner, name)) if method else computes
-        if not computing(module, name):
+            pure, name, module = is_pure(called), called.__name__, module_of(called)
+        else:
+            pure = computes(module, name)
+        if not pure:
             self.sentence = doing(module, name)
 
     def imports(self, frame: FrameType) -> bool:
