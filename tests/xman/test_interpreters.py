@@ -152,6 +152,14 @@ def test_a_register_that_the_output_does_not_depend_on_has_no_delta():
     assert set(backprop(steps, eval(steps, {"x": 0.0, "y": 0.0}), a=1.0)) == {"a", "x"}
 
 
+@pytest.mark.parametrize("x, has_delta", [
+    (np.array(3), True), (np.int64(3), True), (3, True), (np.array(True), False), (True, False), (np.array([3]), False)])
+def test_a_whole_number_has_a_delta_and_truth_values_and_arrays_of_them_have_none(x, has_delta):
+    steps = [("y", "mul", ("x", 2.0))]
+    deltas = backprop(steps, eval(steps, {"x": x}), y=1.0)
+    assert deltas.get("x") == (2.0 if has_delta else None)
+
+
 def test_backprop_with_wrt_gives_the_same_deltas_as_without():
     values = eval(LAYER, INPUTS)
     some, everything = backprop(LAYER, values, ops.DG, ["W"], loss=1.0), backprop(LAYER, values, loss=1.0)
