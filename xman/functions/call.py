@@ -147,18 +147,10 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
     directions: for forward mode, a function of the points and their structures, gives the tangents.
     """
-    args, inputs, structures, seeds = list(args), [], [], []
     with CallTape() as tape:
-        for i in argnums:
-            leaves, structure = flattened_tree(args[i])
-            where = lambda i=i, s=structure: f"argument {i} of {name_of(fn)}" + f", in {s}," * (s is not LEAF)
-            points = [differentiable(leaf, where) for leaf in leaves]
-            leaves = [Tracer(x.copy() if type(x) is np.ndarray else x, tape) for x in points]
-            args[i] = unflatten(structure, leaves)
-            tape.complex = tape.complex or any([x.value.dtype.kind == "c" for x in leaves])
-            inputs += leaves
-            structures.append(structure)
+        args, inputs, structures = with_tracers(tape, fn, args, argnums)
         before = lengths(inputs)
+        seeds: list = []
         if directions:
             points = [x.value for x in inputs]
             seeds = directions(points, tuple(structures))
@@ -179,6 +171,21 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
         call = TracedCall(tape, names, structures, registers, results, shape, aux, seeds, before)
         long = len(tape.lines) > WRITTEN_OUT and before and any(isinstance(x, Expression) for x in results)
         return unheard(with_loops, call, before) if long else call
+
+
+def with_tracers(tape: CallTape, fn: Callable, args: Sequence, argnums: Sequence) -> tuple[list, list, list]:
+    """(args, with tracers of copies for the leaves of those in argnums; these tracers; the structures)."""
+    args, inputs, structures = list(args), [], []
+    for i in argnums:
+        leaves, structure = flattened_tree(args[i])
+        where = lambda i=i, s=structure: f"argument {i} of {name_of(fn)}" + f", in {s}," * (s is not LEAF)
+        points = [differentiable(leaf, where) for leaf in leaves]
+        leaves = [Tracer(x.copy() if type(x) is np.ndarray else x, tape) for x in points]
+        args[i] = unflatten(structure, leaves)
+        tape.complex = tape.complex or any([x.value.dtype.kind == "c" for x in leaves])
+        inputs += leaves
+        structures.append(structure)
+    return args, inputs, structures
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:

@@ -1,7 +1,7 @@
 """Products with the generalised Gauss–Newton matrix, JᵀHJ: Bishop, Deep Learning, (8.40) and (8.41)."""
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ from ..notation import shown
 from ..wengert import Line, Steps
 from .hessian import Hessian, packed
 from .jacobian import Jacobian
-from .linear import DerivativeMatrix, Point, point, vectors_like
+from .linear import DerivativeMatrix, Point, point, units, vectors_like
 from .modes import lines_between
 
 if TYPE_CHECKING:
@@ -212,17 +212,16 @@ def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Poin
     if not y.size:
         raise XManError(f"there are no examples: {of!r} has shape {y.shape}")
     scores = y.reshape(len(y) if y.ndim else 1, -1)
-    for a, rows in zip(scores.astype(float), rows_of(jacobian, values, y.shape, scores.shape), strict=True):
+    for a, rows in zip(scores.astype(float), rows_of(jacobian, values, y, *scores.shape), strict=True):
         yield np.sqrt(weight) * ERRORS[error](a).T @ rows
 
 
-def rows_of(jacobian: Jacobian, values: Point, shape: tuple, rows: tuple) -> Iterator[np.ndarray]:
-    """J_n for each example, (k, W): one by one if reverse mode is cheapest, else all at once."""
+def rows_of(jacobian: Jacobian, values: Point, y: Any, n: int, k: int) -> Iterator[np.ndarray]:
+    """J_n for each of n examples, (k, W): one by one if reverse mode is cheapest, else all at once."""
     if jacobian.count(values).mode != "reverse":
         blocks = jacobian(values)
-        yield from np.concatenate([blocks[x].reshape(*rows, -1) for x in jacobian.wrt], axis=-1)
+        yield from np.concatenate([blocks[x].reshape(n, k, -1) for x in jacobian.wrt], axis=-1)
         return
-    pull = jacobian.pullback(values)
-    for places in np.arange(math.prod(rows)).reshape(rows):
-        units = [np.bincount([place], minlength=math.prod(rows)).reshape(shape) for place in places]
-        yield np.stack([packed(pull(unit), jacobian.wrt) for unit in units])
+    pull, adjoints = jacobian.pullback(values), units(y)
+    for _ in range(n):
+        yield np.stack([packed(pull(unit), jacobian.wrt) for unit in itertools.islice(adjoints, k)])
