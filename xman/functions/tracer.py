@@ -266,7 +266,8 @@ for _name in filter(lambda name: hasattr(ArrayLike, f"__{name}__"), _names):
 def ordinary(a: Any) -> Any:
     """The same. XManError for an array of a kind that has its own products, or masks."""
     if isinstance(a, np.ndarray) and type(a).__mul__ is not np.ndarray.__mul__:
-        refuse(f"a {type(a).__name__} has products of its own", "give np.asarray(…), or np.where for a mask")
+        refuse(f"a {type(a).__name__} has products or sums of its own",
+               "give np.asarray(…) of it, and np.where for a mask")
     return a
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ops import Bundle, Expression, f, facts_of
 from ops.expression import HABITS, habit
-from ops.facts import INSTEAD
+from ops.facts import INSTEAD, is_complex
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
@@ -151,6 +151,9 @@ class ArrayLike(Expression):
     def reshape(self, *to, **options): return np.reshape(self, to[0] if len(to) == 1 else to, **options)
     def transpose(self, *axes): return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
     def compress(self, condition, axis=None): return np.compress(condition, self, axis)
+    def clip(self, min=None, max=None): return np.clip(self, min, max)
+    def conjugate(self): return f.conj(self) if is_complex(self) else self
+    conj = conjugate
     def astype(self, dtype, **_): return cast_to(self, dtype)
     def copy(self, order="C"): return self
 
@@ -185,7 +188,7 @@ for _name, _function in {"floordiv": np.floor_divide, "mod": np.remainder, "divm
     setattr(ArrayLike, f"__r{_name}__", lambda self, y, function=_function: function(y, self))
 for _function in (np.trunc, np.floor, np.ceil):  # whole numbers have no derivative, wherever they come from
     setattr(ArrayLike, f"__{_function.__name__}__", lambda self, function=_function: int(function(self)))
-for _name in ("all any argmax argmin argsort clip conj conjugate cumprod cumsum diagonal dot max mean min "
+for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mean min "
               "nonzero prod ravel repeat round squeeze std sum swapaxes take trace var").split():
     setattr(ArrayLike, _name, method(getattr(np, _name)))
 ArrayLike.flatten, ArrayLike.__invert__ = method(np.ravel), method(np.invert)
