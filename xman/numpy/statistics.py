@@ -47,7 +47,7 @@ def reduction_by(op: str) -> Any:
 
 def var_or_std(op: str) -> Any:
     """np.var or np.std."""
-    spread = checked(spread_by(op), getattr(np, op))
+    spread, simple = checked(spread_by(op), getattr(np, op)), reduction_by(op)
 
     def reduced(a, axis=None, ddof=0, keepdims=False, correction=None, **options):
         if ddof and correction is not None:
@@ -56,7 +56,7 @@ def var_or_std(op: str) -> Any:
         if is_complex(a) or options.keys() - {"dtype"}:
             return spread(a, axis=axis, ddof=less, keepdims=keepdims, **options)
         a = in_summing_precision(op, a, **options)
-        return getattr(f, op)(a, axis=whole_axis(axis), keepdims=bool(keepdims), ddof=less)
+        return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less else simple(a, axis, keepdims)
     return reduced
 
 
