@@ -56,7 +56,9 @@ def var_or_std(op: str) -> Any:
         if is_complex(a) or options.keys() - {"dtype"}:
             return spread(a, axis=axis, ddof=less, keepdims=keepdims, **options)
         a = in_summing_precision(op, a, **options)
-        return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less else simple(a, axis, keepdims)
+        if less:
+            return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less)
+        return simple(a, axis, keepdims)
     return reduced
 
 
