@@ -117,3 +117,13 @@ def test_the_hessian_of_an_array_has_the_shape_of_the_array_in_front():
     two = hessian(lambda x: {"cubes": x ** 3, "sum": np.sum(x ** 2)})(x)
     np.testing.assert_allclose(two["cubes"], wanted, rtol=1e-12)
     np.testing.assert_allclose(two["sum"], 2 * np.eye(2), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("left", "right"), [((3,), (3,)), ((5, 3), (3,)), ((3,), (3, 4)), ((5, 3), (3, 4)), ((2, 5, 3), (3,)),
+                                             ((2, 5, 3), (3, 4)), ((3,), (2, 3, 4)), ((5, 3), (2, 3, 4)), ((2, 5, 3), (2, 3, 4))])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_product_in_all_directions_at_once_is_that_of_each(left, right, place):
+    a, b = (np.random.default_rng(0).normal(size=shape) for shape in (left, right))
+    cubes = (lambda x: (x @ b) ** 3) if place == 0 else (lambda x: (a @ x) ** 3)
+    forward, reverse = (jacobian(jacobian(cubes, mode=mode), mode="reverse")([a, b][place]) for mode in ("forward", "reverse"))
+    np.testing.assert_allclose(forward, reverse, rtol=1e-10)

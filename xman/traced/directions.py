@@ -1,6 +1,7 @@
 """Many tangents at once: an array with a first axis for the directions, which rules do not notice."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -149,19 +150,17 @@ def part(op: str, x: Any, i: int, axis: int, *arrays: Any) -> Any:
 
 def dot(op: str, a: Any, b: Any) -> Any:
     """The products of all directions; with a matrix that they share, one product."""
-    if is_many(a) and is_many(b) or not len(np.shape(a)) or not len(np.shape(b)):
-        return None
     left, right = len(np.shape(a)), len(np.shape(b))
+    if is_many(a) and is_many(b) or not left or not right:
+        return None
     if is_many(a):
-        if right > 2 or left > 2:
-            return f.dot(with_axes(a, max(left, right)), b)
-        if left == 1:
-            return f.dot(a.value, b) if right < 3 else None
-        n, rows, inner = a.value.shape
-        return f.reshape(f.dot(f.reshape(a.value, (n * rows, inner)), b), (n, rows, *np.shape(b)[1:]))
+        if max(left, right) > 2:  # a vector has no axis of rows, beside which the directions would stand
+            return f.dot(with_axes(a, max(left, right)), b) if left > 1 else None
+        *lead, inner = a.value.shape
+        return f.reshape(f.dot(f.reshape(a.value, (math.prod(lead), inner)), b), (*lead, *np.shape(b)[1:]))
     if right == 1:
         return f.dot(b.value, f.transpose(a)) if left <= 2 else None
-    if left > 2 or right > 2:
+    if max(left, right) > 2:
         return f.dot(a, with_axes(b, max(left, right)))
     # a @ b of n matrices b is one product with all of them side by side
     n, inner, columns = b.value.shape
