@@ -190,13 +190,14 @@ def runs_of_xman() -> list[set[str]]:
     """The runs of nodes of each function of xman's operators, interpreters and passes."""
     sources = Path(__file__).parents[1]
     folders = Path(ops.__file__).parent, sources / "interpreters", sources / "passes"
-    return [runs for folder in folders for path in folder.rglob("*.py") for runs in function_runs(path.read_bytes())]
+    paths = (path for folder in folders for path in folder.rglob("*.py"))
+    return [runs for path in paths for runs in function_runs(path.read_bytes())]
 
 
 def borrowed(runs: Iterable[str]) -> int:
     """How many of a program's runs of nodes are in functions of xman's of which it has at least half."""
-    shared = [(own & {*runs}, own) for own in runs_of_xman()]
-    return sum(len(both) for both, own in shared if 2 * len(both) >= len(own))
+    counts = [(len(function & {*runs}), len(function)) for function in runs_of_xman()]
+    return sum(shared for shared, of in counts if 2 * shared >= of)
 
 
 def load_checks(folder: Path) -> Assignment:

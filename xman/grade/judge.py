@@ -58,20 +58,22 @@ def judged(assignment: Assignment, program: bytes, sandbox: Sandbox, term: str,
     (on Linux alone). trouble: why there is no program.
     """
     start, when, stop = time.monotonic(), records.now(), stop or threading.Event()
-    tasks, owner, trouble = [], (term, assignment.module, student), visible["trouble"] if visible else trouble
+    trouble, tasks = visible["trouble"] if visible else trouble, []
+    owner = term, assignment.module, student
     for k, task in enumerate(assignment.tasks):
         parts = [part for part in (task.checks if checks else task.parts) if part.hidden == bool(visible)]
         if trouble or visible and not parts:  # a failed import fails for every task
             record = records.unjudged(task, parts, trouble or "")
         else:
-            events = judged_parts(assignment, sandbox, task, parts, program, seed_of(term, digest), stop, owner)
+            secret = seed_of(term, digest)
+            events = judged_parts(assignment, sandbox, task, parts, program, secret, stop, owner)
             if apart and sys.platform == "linux":
                 events = process.one_apart(events, assignment.limits.cpu_seconds, stop)
             record, no_import = records.task_record_of(task, parts, events)
             trouble = None if visible else no_import
         tasks.append(records.with_hidden(task, visible["tasks"][k], record) if visible else record)
-    record = visible or {**records.submission_record(assignment, trouble, sandbox, term, when), "seconds": 0}
-    seconds = round(record["seconds"] + time.monotonic() - start, 3)
+    record = visible or records.submission_record(assignment, trouble, sandbox, term, when)
+    seconds = round(record.get("seconds", 0) + time.monotonic() - start, 3)
     return {**record, **records.totals(tasks), "tasks": tasks, "seconds": seconds}
 
 

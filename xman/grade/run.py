@@ -48,17 +48,17 @@ def grade_visible(submission: Submission, out: Path, assignment: Assignment, san
     If there are hidden parts, the record has the program, so that these are judged of the same bytes.
     """
     submission = submission.read()
-    same = facts(assignment, submission, term) | graded_on(sandbox)
-    kept = kept_record(out / VISIBLE / f"{submission.slug}.json")
-    if kept and kept["graded"].items() >= same.items():
-        return kept
+    graded = facts(assignment, submission, term) | graded_on(sandbox)
+    earlier = kept_record(out / VISIBLE / f"{submission.slug}.json")
+    if earlier and earlier["graded"].items() >= graded.items():
+        return earlier
     try:
         program, trouble = submission.program(assignment.module), None
     except XManError as error:
         program, trouble = b"", str(error)
-    record = judged(assignment, program, sandbox, term, stop=stop, digest=same["digest"], apart=apart,
+    record = judged(assignment, program, sandbox, term, stop=stop, digest=graded["digest"], apart=apart,
                     student=submission.student, trouble=trouble)
-    record["graded"] |= same
+    record["graded"] |= graded
     if any(part.hidden for task in assignment.tasks for part in task.parts):
         record[PROGRAM] = base64.b64encode(program).decode()
     return {"submission": submission.name, "slug": submission.slug,
@@ -98,14 +98,15 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
         records, missing, before = kept_records(out), [], {}
         halves: dict[str, Record] = {}  # by slug, those whose hidden parts are not judged yet
         for submission in submissions:
-            same, earlier = facts(assignment, submission, term), records.get(submission.slug)
-            if earlier and earlier["graded"].items() >= same.items() and submission.slug not in again:
+            graded, earlier = facts(assignment, submission, term), records.get(submission.slug)
+            if earlier and earlier["graded"].items() >= graded.items() and submission.slug not in again:
                 done(earlier, 1.0)
             else:
                 records.pop(submission.slug, None)
                 missing.append(submission)
-                if earlier and earlier["graded"].get("digest") == same["digest"]:
-                    before[submission.slug] = {"points": earlier["points"], "when": earlier["graded"]["when"]}
+                if earlier and earlier["graded"].get("digest") == graded["digest"]:
+                    points, when = earlier["points"], earlier["graded"]["when"]
+                    before[submission.slug] = {"points": points, "when": when}
         for slug in again:
             (out / VISIBLE / f"{slug}.json").unlink(missing_ok=True)
         written = time.monotonic()
@@ -182,7 +183,7 @@ def kept_records(out: Path) -> dict[str, Record]:
 
 
 def kept_record(path: Path) -> Record | None:
-    """The record in a file, if it is one, by this xman, and of the submission that the file is named after."""
+    """The record in a file, if it is one, by this xman, and of the submission that gave the file its name."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         record = json.loads(path.read_text("utf-8"))
         if path.stem == record["slug"] and record["graded"]["xman"] == __version__:

@@ -84,7 +84,7 @@ class Session:
         return session
 
     def runs(self) -> list[str]:
-        """The runs of nodes in the submission's functions, before its import. Failed if they cannot be had."""
+        """The runs of nodes in the submission's functions, before its import. Failed where it is too deep."""
         self.begin()
         try:
             return self.exchange(None, (), {}, "reading it")

@@ -50,7 +50,7 @@ class Submission:
 
 
 def program_among(files: dict[str, bytes], module: str, source: str) -> bytes:
-    """The bytes of MODULE.py, or of the only program, in the files of `source`. XManError if none is clear."""
+    """The bytes of MODULE.py, or of the only program, in these files. XManError if it is not clear which."""
     if not files:
         raise XManError(f"{source} is empty: it holds no file")
     file_name = f"{module}.py"

@@ -9,9 +9,9 @@ LONG = 200  # a string of so many characters could be a program
 
 
 def function_runs(source):
-    """The digests of all runs of nodes, as a set for each larger function of a program, and of those in its strings.
+    """The digests of the runs of nodes: a set for each larger function of a program, and of its strings.
 
-    Names, numbers, docstrings and types do not count. Code in a further disguise, say compressed, is not found.
+    Names, numbers, docstrings and types do not count. Code in a further disguise, say compressed, is missed.
     RecursionError or MemoryError where it is too deep for a tree: Python may run it all the same.
     """
     try:

@@ -82,7 +82,7 @@ class Answerer:
         return getattr(self.module, question["call"])(*question["args"], **question["keywords"])
 
     def shapes(self):
-        """The runs of nodes in the submission's functions. Its code has not run yet, and cannot alter them."""
+        """The runs of nodes in the submission's functions; its code has not run yet, and alters nothing."""
         import shapes
         with open(self.file, "rb") as file:
             return sorted(set().union(*shapes.function_runs(file.read())))
