@@ -27,7 +27,7 @@ def test_all_that_the_sandbox_promises_holds_where_it_is_complete(box):
 
 
 def test_a_filter_that_is_missing_is_found_and_what_to_install_is_said(box, monkeypatch):
-    monkeypatch.setattr("xman.grade.sandbox.seccomp.program", lambda forks=True: None)
+    monkeypatch.setattr("xman.grade.sandbox.seccomp.program", lambda forks=True, owner=False: None)
     monkeypatch.setattr(Bubblewrap, "on_this_machine", lambda: Bubblewrap(box.program, box.version, box.way))
     todo = {finding.name: finding.todo for finding in examined() if not finding.ok}
     assert todo.keys() == OF_THE_FILTER and "libseccomp2" in todo["filter of system calls"]

@@ -8,6 +8,7 @@ import pytest
 from xman.grade.sandbox import seccomp
 
 CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine())
+IOPRIO_SET = {"x86_64": 251, "aarch64": 30}.get(platform.machine(), -1)
 SCRIPT = """
 import ctypes, errno
 libc = ctypes.CDLL(None, use_errno=True)
@@ -21,7 +22,9 @@ CALLS = ["libc.ptrace(0, 0, 0, 0)", "libc.process_vm_readv(1, None, 0, None, 0, 
          "libc.semget(0, 1, 0o1600)", "libc.memfd_create(b'x', 0)", "libc.setxattr(b'/tmp', b'user.x', b'y', 1, 0)",
          "libc.socket(1, 1, 0)", "libc.socket(2, 1, 0)", "libc.socket(16, 3, 0)",
          "libc.socketpair(1, 1, 0, (ctypes.c_int * 2)())",
-         "libc.prlimit(1, 0, None, None)", "libc.setpriority(0, 1, 5)", "libc.sched_setaffinity(1, 8, b'x' * 8)",
+         "libc.prlimit(1, 0, None, None)", "libc.setpriority(0, 1, 5)", "libc.setpriority(1, 0, 19)",
+         "libc.setpriority(2, 0, 19)",
+         f"libc.syscall({IOPRIO_SET}, 2, 0, 0)", f"libc.syscall({IOPRIO_SET}, 3, 0, 0)", "libc.sched_setaffinity(1, 8, b'x' * 8)",
          "libc.splice(0, None, 1, None, 1, 0)", "libc.inotify_init1(0)", "libc.ioctl(0, 0x5412, b'x')",
          "libc.ioctl(0, ctypes.c_ulong(0x100005412), b'x')"]
 
@@ -44,6 +47,21 @@ def test_calls_newer_than_the_filter_do_not_exist(filtered, say):
 
 def test_limits_and_priority_of_its_own_are_its_own_matter(filtered, say):
     assert say(filtered, "import resource; resource.setrlimit(resource.RLIMIT_CPU, (1, 1)); print(os.nice(1))") == ["1"]
+
+
+def test_who_grades_as_the_owner_of_files_lets_no_worker_change_their_modes_owners_and_times(filtered, say, monkeypatch):
+    """Landlock, which closes them otherwise, leaves these open."""
+    calls = ["chmod('x', 0o777)", "chown('x', 0, 0)", "lchown('x', 0, 0)", "utime('x', (1, 1))", "fchmod(3, 0o777)",
+             "fchown(3, 0, 0)", "utime(3, (1, 1))", "removexattr('x', 'user.x')"]
+    script = """
+        with open("x", "w") as file:
+            os.dup2(file.fileno(), 3)
+            for call in settings["asked"]:
+                print(error(lambda: eval("os." + call)))
+    """
+    assert say(filtered, script, asked=calls[:1]) == ["None"]
+    monkeypatch.setattr(filtered, "filter", seccomp.program(owner=True))
+    assert say(filtered, script, asked=calls) == ["OSError"] * len(calls)
 
 
 @pytest.mark.skipif(CLONE is None, reason="the number of clone is not known here")

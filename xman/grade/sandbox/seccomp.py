@@ -28,6 +28,11 @@ REFUSED = {
 # limits and priorities, refused where the process in this argument is another than the caller, 0
 OF_ANOTHER = {"prlimit64": 0, "setpriority": 1, "ioprio_set": 1, "sched_setaffinity": 0, "sched_setscheduler": 0,
               "sched_setparam": 0, "sched_setattr": 0}
+# refused where the first argument is another than the caller's process: its group, or all processes of its user
+OF_SEVERAL = {"setpriority": 0, "ioprio_set": 1}
+# what Landlock leaves open of files, for a worker who is their owner, or root
+OF_FILES = ("chmod fchmod fchmodat chown fchown lchown fchownat utime utimes futimesat utimensat "
+            "removexattr lremovexattr fremovexattr")
 SINCE_2022 = range(451, 600)  # the same numbers on every machine; what calls one can do without it, as on a kernel of 2021
 # CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET (linux/sched.h)
 NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
@@ -36,8 +41,11 @@ TERMINAL = (0x5412, 0x541C, 0x5423)  # TIOCSTI, TIOCLINUX and TIOCSETD write int
 
 
 @functools.cache
-def program(forks: bool = True) -> bytes | None:
-    """The filter in the kernel's form; None without libseccomp. forks: whether new processes are allowed."""
+def program(forks: bool = True, owner: bool = False) -> bytes | None:
+    """The filter in the kernel's form; None without libseccomp.
+
+    forks: whether new processes are allowed. owner: whether the worker is the user who grades, and owns files.
+    """
     try:
         import pyseccomp as kernel  # optional; without libseccomp it raises RuntimeError
     except (ImportError, RuntimeError, OSError, AttributeError):
@@ -50,7 +58,7 @@ def program(forks: bool = True) -> bytes | None:
         if (number := kernel.resolve_syscall(kernel.Arch.NATIVE, name)) >= 0:
             rules.add_rule(kernel.ERRNO(error), number, *arguments)
 
-    for name in " ".join(REFUSED.values()).split():
+    for name in " ".join([*REFUSED.values(), *[OF_FILES] * owner]).split():
         refuse(name)
     for number in SINCE_2022:
         rules.add_rule(kernel.ERRNO(ENOSYS), number)
@@ -58,6 +66,8 @@ def program(forks: bool = True) -> bytes | None:
     refuse("clone3", error=ENOSYS)
     for name, place in OF_ANOTHER.items():
         refuse(name, kernel.Arg(place, kernel.NE, 0))
+    for name, process in OF_SEVERAL.items():
+        refuse(name, kernel.Arg(0, kernel.NE, process))
     if forks:
         for flag in NEW_NAMESPACES:
             refuse("clone", kernel.Arg(0, kernel.MASKED_EQ, flag, flag))

@@ -36,7 +36,8 @@ class Unsafe(Sandbox):
         self.drops, self.landlock = drops, landlock
         self.closes = landlock or drops and not any(map(open_to_others, package_paths(["xman"]).values()))
         self.stays_root = not drops and hasattr(os, "geteuid") and os.geteuid() == 0
-        self.filter = seccomp.program(not self.stays_root) if sys.platform == "linux" else None
+        linux = sys.platform == "linux"
+        self.filter = seccomp.program(not self.stays_root, not drops) if linux else None
         properties = ["other user"] * drops + ["as root"] * self.stays_root + ["seccomp"] * bool(self.filter)
         properties += ["Landlock"] * landlock + ["xman can be read"] * (not self.closes)
         self.name = ", ".join(["none (unsafe)", *properties])
