@@ -23,6 +23,7 @@ from typing import Any
 from ..errors import XManError
 from .record import Event
 from .sandbox.inside.confine import PR_SET_PDEATHSIG
+from .sandbox.processes import adopt_orphans, end_processes
 
 # judging a task may take this multiple of the submission's processor time; the course needs 0.3 s at most
 TIMES = 2
@@ -84,6 +85,7 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
 
     cpu_seconds: the submission's processor time. XManError if the process fails, or stop is set.
     """
+    adopt_orphans()
     pid, pipe = forked(within_limits(events, TIMES * cpu_seconds), stop)
     until = time.monotonic() + WALL_SECONDS
     try:
@@ -100,6 +102,7 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
         pass
     finally:
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        end_processes()  # what a submission has left behind, if this process could not end it
     name = signal.Signals(-code).name if code < 0 else str(code)
     if stop.is_set():
         raise XManError(STOPPED)

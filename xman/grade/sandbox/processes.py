@@ -1,14 +1,17 @@
 """The processes of a Linux machine, from /proc; and the end of sandboxes that nobody uses any more."""
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 HOSTNAME = "xman-worker"  # the name by which sandboxes are recognised
 
 
@@ -42,6 +45,34 @@ def with_descendants(pids: Iterable[int], among: dict[int, Running]) -> set[int]
     while children := {process.pid for process in among.values() if process.parent in family} - family:
         family |= children
     return {pid for pid in family if pid in among and among[pid].state not in "ZX"}
+
+
+def adopt_orphans() -> None:
+    """Make processes that descend from this one its children when their parents end, on Linux."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_processes(chosen: Callable[[Running], bool] = lambda process: False, spared: Collection[int] = ()) -> None:
+    """Kill the chosen processes, and the orphans that this one has adopted, with all their descendants.
+
+    An orphan has left the session, as the children that this process began itself have not, but for spared.
+    """
+    deadline, family, orphans, before = time.monotonic() + 5, {0}, set(), -1
+    # again and again: one that is not yet killed may fork, and ends before it is seen: that there is one more
+    # orphan tells of it. They are waited for at the end, so that their number is bounded by the limit meanwhile.
+    while (family or len(orphans) > before) and time.monotonic() < deadline:
+        before, running = len(orphans), running_processes()
+        orphans |= {process.pid for process in running.values() if process.parent == os.getpid()
+                    and process.session != os.getsid(0) and process.pid not in spared}
+        family = with_descendants([*filter(lambda pid: chosen(running[pid]), running), *orphans], running)
+        for member in family:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(member, signal.SIGKILL)
+        time.sleep(0.001)
+    for orphan in orphans:
+        with suppress(ChildProcessError):
+            os.waitpid(orphan, os.WNOHANG)
 
 
 def end_stranded() -> int:

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -18,11 +17,10 @@ from xman.grade.submissions.scratch import open_to_all
 
 from . import seccomp, uids
 from .box import ENVIRONMENT, Begun, Sandbox, worker_command
-from .processes import running_processes, with_descendants
+from .processes import adopt_orphans, end_processes, running_processes
 from .view import package_paths, python, readable_files
 from .worker import Limits, spawn
 
-MARK = "XMAN_WORKER"  # a variable of the environment that says whose process it is
 WINDOWS = sys.platform == "win32"
 
 
@@ -34,6 +32,7 @@ class Unsafe(Sandbox):
 
     def __init__(self, drops: bool, landlock: bool = False) -> None:
         self.drops, self.landlock = drops, landlock
+        self.workers: set[int] = set()  # that are running
         self.closes = landlock or drops and not any(map(open_to_others, package_paths(["xman"]).values()))
         self.stays_root = not drops and hasattr(os, "geteuid") and os.geteuid() == 0
         linux = sys.platform == "linux"
@@ -69,43 +68,28 @@ class Unsafe(Sandbox):
             tmp.chmod(0o700)
         elif not WINDOWS:
             processes = None if self.stays_root else limits.processes + threads_of(os.getuid())
-        environment = {**ENVIRONMENT, "HOME": str(tmp), "TMPDIR": str(tmp), MARK: home.name}
+        environment = {**ENVIRONMENT, "HOME": str(tmp), "TMPDIR": str(tmp)}
         if WINDOWS and "SYSTEMROOT" in os.environ:
             environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
         command = worker_command(python(), home / "grader")
+        adopt_orphans()
         process = spawn(command, env=environment, cwd=tmp, start_new_session=not WINDOWS)
-        return process, lambda: end_worker(process.pid, home.name, uid and uid.number), {
+        self.workers.add(process.pid)
+        return process, lambda: self.end_worker(process.pid, uid and uid.number), {
             "path": path, "submission": str(home / "submission"), "grader": str(home / "grader"),
             "limits": {**asdict(limits), "processes": processes}, "hidden": uid is not None,
             "keeps_capabilities": self.stays_root,
             "landlock": self.landlock and files_of_worker(home, paths.values())}
 
-
-def end_worker(pid: int, mark: str, uid: int | None) -> None:
-    """Kill the processes of a worker that can be found by session, descent, user or environment."""
-    if WINDOWS:
-        return  # the caller kills the worker itself
-    # first the processes of its group, before one of them forks again
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-    deadline, family = time.monotonic() + 5, {pid}
-    # again and again, because a process that is not yet killed may fork meanwhile
-    while family and time.monotonic() < deadline:
-        running = running_processes()
-        pids = [proc.pid for proc in running.values() if proc.uid == uid or has_mark(proc.pid, mark)]
-        pids += [proc.pid for proc in running.values() if pid in (proc.pid, proc.session)]
-        family = with_descendants(pids, running)
-        for member in family:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(member, signal.SIGKILL)
-        time.sleep(0.001)
-
-
-def has_mark(pid: int, mark: str) -> bool:
-    """Whether the process, or the one that forked it, was started with the mark."""
-    with suppress(OSError):
-        return f"{MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
-    return False
+    def end_worker(self, pid: int, uid: int | None) -> None:
+        """Kill the processes of a worker: they are found by user, session and descent."""
+        if WINDOWS:
+            return  # the caller kills the worker itself
+        # first the processes of its group, before one of them forks again
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        end_processes(lambda each: each.uid == uid or pid in (each.pid, each.session), self.workers)
+        self.workers.discard(pid)
 
 
 def threads_of(uid: int) -> int:

@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[4]  # the folder that has xman
 SECCOMP = "pip install pyseccomp (or xman[grade]), and its library: apt install libseccomp2"
 BUBBLEWRAP = "apt install bubblewrap: without it this cannot be kept"
 FILES = "/root /home /etc/passwd /etc/hostname /var /bin /usr/bin/env /sys /run /opt".split()
-MORE_ENVIRONMENT = "PWD", "LD_LIBRARY_PATH", "TMPDIR", "XMAN_WORKER"
+MORE_ENVIRONMENT = "PWD", "LD_LIBRARY_PATH", "TMPDIR"
 REPORT = "this should hold with bubblewrap: please report it, with this table"
 
 
