@@ -20,6 +20,7 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..errors import XManError
@@ -42,10 +43,11 @@ WAITING = "hidden parts are not judged yet"
 
 
 def grade_visible(submission: Submission, out: Path, assignment: Assignment, sandbox: Sandbox, term: str,
-                  stop: threading.Event | None = None, apart: bool = False) -> Record:
+                  **settings: Any) -> Record:
     """The record of the parts that students see, that of an earlier run if it is in the folder out.
 
     If there are hidden parts, the record has the program, so that these are judged of the same bytes.
+    settings: others of `judged`.
     """
     submission = submission.read()
     graded = facts(assignment, submission, term) | graded_on(sandbox)
@@ -56,8 +58,8 @@ def grade_visible(submission: Submission, out: Path, assignment: Assignment, san
         program, trouble = submission.program(assignment.module), None
     except XManError as error:
         program, trouble = b"", str(error)
-    record = judged(assignment, program, sandbox, term, stop=stop, digest=graded["digest"], apart=apart,
-                    student=submission.student, trouble=trouble)
+    student = {"digest": graded["digest"], "student": submission.student, "trouble": trouble}
+    record = judged(assignment, program, sandbox, term, **student, **settings)
     record["graded"] |= graded
     if any(part.hidden for task in assignment.tasks for part in task.parts):
         record[PROGRAM] = base64.b64encode(program).decode()
@@ -66,12 +68,12 @@ def grade_visible(submission: Submission, out: Path, assignment: Assignment, san
 
 
 def grade_hidden(slug: str, out: Path, assignment: Assignment, sandbox: Sandbox, term: str,
-                 stop: threading.Event | None = None, apart: bool = False) -> Record:
+                 **settings: Any) -> Record:
     """The whole record of the submission whose visible parts are in the folder out."""
     record = json.loads((out / VISIBLE / f"{slug}.json").read_text("utf-8"))
     program, graded = base64.b64decode(record.pop(PROGRAM)), record["graded"]
-    return judged(assignment, program, sandbox, term, record, stop=stop, digest=graded["digest"], apart=apart,
-                  student=graded.get("student", ""))
+    student = {"digest": graded["digest"], "student": graded.get("student", "")}
+    return judged(assignment, program, sandbox, term, record, **student, **settings)
 
 
 def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path,

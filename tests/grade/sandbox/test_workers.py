@@ -3,6 +3,8 @@
 import os
 import select
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 from scripts_inside import DAEMON, nobody_holds, started
 
+import xman
 from xman.grade.sandbox import Limits, uids
 from xman.grade.sandbox.bubblewrap import NAMESPACES
 from xman.grade.sandbox.processes import end_stranded
@@ -87,6 +90,45 @@ def test_no_file_and_no_descriptor_is_left_behind(box, say, tmp_path, monkeypatc
     say(box, "print()", submission={"a.py": b""})
     assert len(os.listdir("/proc/self/fd")) == len(opened)
     assert not list(tmp_path.glob("xman-*"))
+
+
+LEAVES = """
+import os, subprocess, sys, time
+from xman.grade.sandbox.processes import adopt_orphans, end_processes, running_processes
+DAEMON = '''
+import os, sys, time
+def hop():  # each lives for a moment
+    for _ in range(150):
+        os.setsid()
+        time.sleep(0.002)
+        if os.fork():
+            os._exit(0)
+    time.sleep(60)
+os.setsid()
+if os.fork():
+    os._exit(0)
+print("begun", flush=True)
+hop() if sys.argv[1] == "hops" else time.sleep(60)
+'''
+adopt_orphans()
+mine = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+process = subprocess.Popen([sys.executable, "-S", "-c", DAEMON, sys.argv[1]], env={}, stdout=subprocess.PIPE)
+process.stdout.readline()
+process.wait()
+before = [each for each in running_processes().values() if each.parent == os.getpid()]
+end_processes()
+after = [each.pid for each in running_processes().values() if each.parent == os.getpid()]
+print(len(before) > 1, after == [mine.pid])
+mine.kill()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells whose child an orphan becomes")
+@pytest.mark.parametrize("way", ["stays", "hops"])
+def test_an_orphan_that_has_left_session_and_environment_is_ended_by_who_began_its_forebear(way):
+    environment = {**os.environ, "PYTHONPATH": str(Path(xman.__file__).parents[1])}
+    told = subprocess.run([sys.executable, "-c", LEAVES, way], env=environment, capture_output=True, text=True, timeout=60)
+    assert told.stdout == "True True\n", told.stderr
 
 
 def test_no_process_is_left_that_somebody_else_would_have_to_wait_for(box, start):

@@ -19,8 +19,8 @@ from .worker import Limits, Worker
 
 INSIDE = Path(plain.__file__).parent
 NOTHING: Mapping[str, Path] = MappingProxyType({})
-ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
-               "MKL_NUM_THREADS": "1", "HOME": "/tmp", "LANG": "C.UTF-8"}
+ONE = "PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS OMP_NUM_THREADS MKL_NUM_THREADS".split()
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "HOME": "/tmp", "LANG": "C.UTF-8", **dict.fromkeys(ONE, "1")}
 # (the process of a worker, a function that ends it with all that it started, its own settings)
 Begun = tuple[subprocess.Popen, Callable[[], None], dict[str, Any]]
 

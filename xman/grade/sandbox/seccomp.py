@@ -25,10 +25,9 @@ REFUSED = {
                    "syslog settimeofday clock_settime clock_settime64 clock_adjtime clock_adjtime64 adjtimex stime sethostname "
                    "setdomainname vhangup personality lookup_dcookie nfsservctl uselib ustat sysfs _sysctl vm86 vm86old",
 }
-# limits and priorities, refused where the process in this argument is another than the caller, 0
-OF_ANOTHER = {"prlimit64": 0, "setpriority": 1, "ioprio_set": 1, "sched_setaffinity": 0, "sched_setscheduler": 0,
-              "sched_setparam": 0, "sched_setattr": 0}
-# refused where the first argument is another than the caller's process: its group, or all processes of its user
+# refused where the process in the first argument is another than the caller, 0
+OF_ANOTHER = "prlimit64 sched_setaffinity sched_setscheduler sched_setparam sched_setattr"
+# so where it is the second; the first says that it is a process, and not a group, or all processes of a user
 OF_SEVERAL = {"setpriority": 0, "ioprio_set": 1}
 # what Landlock leaves open of files, for a worker who is their owner, or root
 OF_FILES = ("chmod fchmod fchmodat chown fchown lchown fchownat utime utimes futimesat utimensat "
@@ -64,10 +63,11 @@ def program(forks: bool = True, owner: bool = False) -> bytes | None:
         rules.add_rule(kernel.ERRNO(ENOSYS), number)
     # its flags are in memory, where a filter cannot look; without it the C library uses clone
     refuse("clone3", error=ENOSYS)
-    for name, place in OF_ANOTHER.items():
-        refuse(name, kernel.Arg(place, kernel.NE, 0))
+    for name in OF_ANOTHER.split():
+        refuse(name, kernel.Arg(0, kernel.NE, 0))
     for name, process in OF_SEVERAL.items():
         refuse(name, kernel.Arg(0, kernel.NE, process))
+        refuse(name, kernel.Arg(1, kernel.NE, 0))
     if forks:
         for flag in NEW_NAMESPACES:
             refuse("clone", kernel.Arg(0, kernel.MASKED_EQ, flag, flag))

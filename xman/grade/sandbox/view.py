@@ -54,14 +54,18 @@ def python() -> Path:
     return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 
 
+def standard_libraries() -> set[Path]:
+    """The folders of Python's own library, outside any virtual environment."""
+    places = {"platbase": sys.base_exec_prefix}
+    return {Path(sysconfig.get_path(name, vars=places)).resolve() for name in ("stdlib", "platstdlib")}
+
+
 def show_python(view: SandboxView) -> tuple[str, dict[str, str]]:
     """Add this Python; give its path inside, and the environment that it needs."""
     base, program = Path(sys.base_prefix).resolve(), python()
-    libraries = {Path(sysconfig.get_path(name, vars={"platbase": sys.base_exec_prefix})).resolve()
-                 for name in ("stdlib", "platstdlib")}
     if base == Path("/usr"):
         view.show(program, str(program))
-        for folder in sorted(libraries):
+        for folder in sorted(standard_libraries()):
             if not any(str(folder).startswith(f"{shown}/") for shown in library_folders()):
                 view.library(folder, str(folder))
         return str(program), {}
@@ -70,7 +74,7 @@ def show_python(view: SandboxView) -> tuple[str, dict[str, str]]:
     if (base / "conda-meta").is_dir():  # conda's packages use the libraries in its lib/
         view.library(base / "lib", "/python/lib")
     else:
-        for folder in sorted(libraries):
+        for folder in sorted(standard_libraries()):
             view.library(folder, f"/python/{folder.relative_to(base)}")
         for file in sorted((base / "lib").glob("libpython*.so*")):
             view.show(file.resolve(), f"/python/lib/{file.name}")
@@ -84,9 +88,7 @@ def readable_files() -> tuple[list[str], list[str]]:
     These are Python and shared libraries, without the packages that lie among them.
     """
     listable: set[Path] = set()
-    libraries = {Path(sysconfig.get_path(name, vars={"platbase": sys.base_exec_prefix})).resolve()
-                 for name in ("stdlib", "platstdlib")}
-    folders = {*libraries, *library_folders(), *map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64"))}
+    folders = {*standard_libraries(), *library_folders(), *map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64"))}
     files: set[Path] = {python(), *map(Path, ("/etc/ld.so.cache", "/etc/alternatives"))}
     files |= {Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom")}
     files |= {*Path(sys.base_prefix, "lib").glob("libpython*.so*")}
