@@ -82,7 +82,7 @@ def judged(judging, tasks=(0,), stop=None):
     """What a process tells of each of the tasks."""
     before, stop = children(), stop or threading.Event()
     found = [list(process.one_apart(judging(task, Path("folder"), "a term", stop), 1, stop)) for task in tasks]
-    assert children() == before
+    assert children() <= before  # the orphans of earlier tests may have gone
     return found
 
 
@@ -155,14 +155,14 @@ def test_a_process_that_is_gone_says_so_and_the_others_are_ended():
     before, stop = children(), threading.Event()
     with pytest.raises(XManError, match="memory enough"):
         list(process.each_apart(work, [1, 2, 3], 3, stop))
-    assert children() == before and not stop.is_set()
+    assert children() <= before and not stop.is_set()
 
 
 def test_each_is_done_once_by_some_processes_and_none_is_left():
     before = children()
     found = list(process.each_apart(lambda number: [number, os.getpid()], range(100), 3, threading.Event()))
     assert sorted(number for number, _ in found) == [*range(100)] and len({pid for _, pid in found}) <= 3
-    assert children() == before
+    assert children() <= before  # the orphans of earlier tests may have gone
 
 
 def test_where_a_hidden_part_met_the_limit_that_is_told_nobody():

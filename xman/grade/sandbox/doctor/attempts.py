@@ -18,7 +18,7 @@ import confine
 PACKAGES = {"numpy", "scipy", "xman"}
 MIB, TMP = 2 ** 20, os.environ.get("HOME", "/tmp")
 CALLS = {"ptrace": (0, 0, 0, 0), "shmget": (0, 4096, 0o1600), "memfd_create": (b"x", 0), "personality": (0,),
-         "prlimit": (1, 7, None, None)}
+         "prlimit": (1, 7, None, None), "setpriority": (1, 0, 0)}
 NAMES = "keyctl bpf perf_event_open userfaultfd io_uring_setup".split()
 NUMBERS = {"x86_64": (250, 321, 298, 323, 425), "aarch64": (219, 280, 241, 282, 425)}
 
@@ -34,7 +34,9 @@ def promises(host):
             "this machine's 127.0.0.1": lambda: reach(socket.AF_INET, ("127.0.0.1", host["port"])),
             "1.1.1.1, a public address": lambda: reach(socket.AF_INET, ("1.1.1.1", 53)),
             "an abstract Unix socket of this machine": lambda: reach(socket.AF_UNIX, host["abstract"])},
-        "read-only root": {"a file outside /tmp and /dev/shm": lambda: proof(writable())},
+        "read-only root": {
+            "a file outside /tmp and /dev/shm": lambda: proof(writable()),
+            "a file's mode, which stays as it is": lambda: os.chmod(sys.executable, os.stat(sys.executable).st_mode)},
         "nothing of this machine's files": {
             "home, /etc, programs and this project": lambda: proof(filter(os.path.lexists, host["files"]))},
         "files cannot be read": {
