@@ -40,6 +40,13 @@ class Together(XMan):
     loss = f.sqrt(f.mean(f.square(out - y))) * f.mean(f.abs(out)) + f.var(out) / f.mean(f.square(X)) + 0.1 * f.sum(f.square(w))
 
 
+class Offset(XMan):
+    """A mean over rows, to which an array that stands in the list itself is added."""
+    X, y = f.input(), f.input()
+    w = f.param(default=np.full(6, 0.3))
+    loss = f.sum(f.square(f.mean(X @ w - y) + np.array([0.1, 0.2])))
+
+
 class Farthest(XMan):
     X, y = f.input(), f.input()
     w = f.param(default=np.full(6, 0.3))
@@ -58,7 +65,7 @@ def test_machine_code_takes_the_steps_of_the_whole_in_pieces():
 
 
 def test_losses_that_take_rows_together_by_means_and_sparse_rows():
-    assert apart(Together().setup()) < 1e-12
+    assert apart(Together().setup()) < 1e-12 and apart(Offset().setup()) < 1e-12
     assert apart(models.LogisticRegression(6, 3), (csr_matrix(X.astype("float32")), y)) < 1e-5
 
 
