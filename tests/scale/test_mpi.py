@@ -289,3 +289,10 @@ def test_a_worker_that_ends_without_a_word_is_no_success(tmp_path):
     assert launch.waited_for([LAUNCHER, "-n", "2", sys.executable, "-c", LEAVES, *words], 60) == 1
     assert launch.waited_for([sys.executable, *TRAIN, "--epochs", "1"], 60) == 0
     assert launch.waited_for([sys.executable, "-c", "import sys; sys.exit(143)"], 60) == 1  # as MPICH that cannot begin
+
+
+def test_a_run_that_was_told_to_end_has_that_status_whatever_its_launcher_says():
+    timer = threading.Timer(1, os.kill, [os.getpid(), signal.SIGTERM])
+    timer.start()
+    ends = "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(15)); time.sleep(60)"
+    assert launch.waited_for([sys.executable, "-c", ends], 60) == 128 + signal.SIGTERM

@@ -148,7 +148,7 @@ def test_what_is_drawn_for_a_row_depends_on_the_seed_the_epoch_and_the_row_alone
     assert np.array_equal(some.random((2, 4)), first[[7, 3]]) and np.array_equal(some.random((2, 2)), second[[7, 3]])
     others = [Draws(6, 2, rows).random((20, 4)), Draws(5, 3, rows).random((20, 4)), first[:, ::-1], first[::-1]]
     assert not any((first == other).any() for other in others)
-    assert "a row for each of the minibatch, 20, and shape (3, 20) has not" in refusal(whole.random, (3, 20))
+    assert "a row for each of the 20, and (3, 20) has not" in refusal(whole.random, (3, 20))
 
 
 def test_what_is_drawn_is_uniform_or_normal_and_independent():

@@ -28,7 +28,7 @@ class Draws:
         """Numbers uniform in [0, 1). size: (rows, …)."""
         shape = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
         if shape[:1] != self.begin.shape:
-            raise XManError(f"what is drawn has {len(self.begin)} rows, and not shape {shape}")
+            raise XManError(f"what is drawn has a row for each of the {len(self.begin)}, and {shape} has not")
         each = math.prod(shape[1:])
         places = np.arange(self.position + 1, self.position + each + 1, dtype=np.uint64)
         self.position += each

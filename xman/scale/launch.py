@@ -70,7 +70,7 @@ def waited_for(command: list[str], timeout: float) -> int:
         status = until_it_ends(job, mark, timeout)
         for number, handler in before.items():
             signal.signal(number, handler)
-        if orders and status not in FINAL:  # told twice, mpiexec ends at once, with a status of its own
+        if orders and status not in (0, 130, ENDED):  # told twice, mpiexec ends at once with one of its own
             return 128 + orders[-1]
         # MPICH takes a worker that ends without a word for one that is done, and 143 is also its status where
         # it cannot begin

@@ -3,6 +3,7 @@ otherwise this process alone."""
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import pickle
 import platform
@@ -12,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..errors import XManError, extra
 SIZES = {name: name for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE")} | {
     "SLURM_NTASKS": "SLURM_STEP_ID", "WORLD_SIZE": "MASTER_ADDR"}
 TIMEOUT = 60.0  # seconds that a worker waits for the others
+A_MOMENT = 1000  # questions, half a millisecond, in which no thread has to be woken
 ENDING = 2.0 ** 20  # what a worker adds to `heard` that was told to end, and not only to stop
 
 
@@ -146,22 +147,27 @@ class OfMPI(Workers):
         self.in_place, sys.excepthook = MPI.IN_PLACE, self.uncaught
 
     def reduce(self, buffer: np.ndarray) -> None:
-        self.noticed(self.comm.Allreduce, self.in_place, buffer)
+        self.noticed(self.until, self.comm.Iallreduce(self.in_place, buffer))
 
     def meet(self) -> None:
-        self.noticed(self.comm.Barrier)
+        self.noticed(self.until, self.comm.Ibarrier())
 
     def gathered(self, x: Any) -> list[Any]:
         return self.noticed(self.comm.allgather, x)
+
+    def until(self, request: Any) -> None:
+        """Wait; after a moment with sleep, since MPI would keep a core busy that another worker may need. Its
+        own Barrier and Allreduce also took longer: 2.8 µs, and 1.2 ms of 941 kB, beside 1.2 µs and 0.26 ms."""
+        for tries in itertools.takewhile(lambda _: not request.Test(), itertools.count()):
+            if tries > A_MOMENT:
+                time.sleep(2e-5)
 
     @contextmanager
     def apart(self) -> Iterator[None]:
         self.beats, self.silence = self.ring, 0.0
         try:
             yield
-            here = self.comm.Ibarrier()
-            while not here.Test():  # with sleep, since MPI would keep the core busy, which trials need
-                time.sleep(1e-3)
+            self.until(self.comm.Ibarrier())
         finally:
             self.beats = None
 
@@ -182,9 +188,9 @@ class OfMPI(Workers):
         self.comm.Abort(status)
         os._exit(status)
 
-    def uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def uncaught(self, *error: Any) -> None:
         """End all workers if one fails: otherwise it would wait for the others, and they for it."""
-        sys.__excepthook__(kind, error, trace)
+        sys.__excepthook__(*error)
         self.abort(f"{self.name} has failed, which ends the others too")
 
 
