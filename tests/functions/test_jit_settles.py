@@ -72,6 +72,13 @@ def test_a_first_call_with_large_arrays_is_traced_at_once_if_it_was_quick(auto, 
     assert fast(np.ones(2 ** 16)) == 2 ** 16 and [len(paths) for paths in fast.paths.values()] == [paths]
 
 
+def test_a_first_call_of_auto_that_raises_an_error_is_not_called_again_by_those_who_ask(auto):
+    fast = jit(lambda x: x / np.linalg.det(np.eye(2)) if x else np.linalg.inv(np.zeros((2, 2))))
+    with pytest.raises(np.linalg.LinAlgError):
+        fast(0.0)
+    assert fast.lists == [] and "has not been called" in fast.why
+
+
 def test_a_first_call_of_auto_hears_nothing_of_what_the_function_calls(auto):
     listeners = []
     jit(lambda x: listeners.append(sys.getprofile()) or x)(1.0)

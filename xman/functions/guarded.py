@@ -11,10 +11,9 @@ import numpy as np
 from ops import Expression, G, f
 from ops.facts import facts_of
 from ops.silence import ERRORS, loud
-from ops.writer import Symbol
 
 from ..traced.refusals import OURS, STANDARD, inside
-from .tracer import VALUE, CallTape, Discarded, Tracer, unheard
+from .tracer import NAME, TAPE, VALUE, CallTape, Discarded, Tracer, unheard
 
 # the classes of arguments that tracers stand for
 EXACT = {float, np.ndarray, np.memmap, np.bool_, *(np.dtype(char).type for kind in ("AllInteger", "AllFloat")
@@ -22,7 +21,6 @@ EXACT = {float, np.ndarray, np.memmap, np.bool_, *(np.dtype(char).type for kind 
 # operators that give numbers, and no arrays without axes, as NumPy's ufuncs do
 NUMBERS = {"getitem", "dot", "sum", "mean", "max", "min", "prod", "argmax", "norm", "count"}
 LARGE = 2 ** 12  # bytes of an array that goes with its last tracer; of fewer there may be several tracers
-TAPE, NAME = Symbol.writer.__get__, Symbol.name.__get__  # not through `answer`
 
 
 class GuardedTape(CallTape):

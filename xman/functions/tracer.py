@@ -23,7 +23,8 @@ from ..wengert import Size
 FLOAT = np.dtype(float)
 BOOL = np.dtype(bool)  # it has no derivative, whatever it was computed from
 NUMBERS = {float, int, np.float64}  # types of constants that cannot change
-VALUE = Traced.value.__get__  # of a tracer, which notes nothing of it
+# of a tracer, without a word to those that note what is asked of it
+VALUE, TAPE, NAME = Traced.value.__get__, Symbol.writer.__get__, Symbol.name.__get__
 
 
 class Discarded(NamedTuple):
@@ -84,8 +85,8 @@ class CallTape(Recording):
         # as in a derivative of a derivative, f.<op> records the operator on the tape of that value, too.
         operands, inputs, value = [], [], G[op]
         for a in args:
-            if issubclass(type(a), Tracer) and a.writer is self:
-                x, a = a.value, a.name
+            if issubclass(type(a), Tracer) and TAPE(a) is self:
+                x, a = VALUE(a), NAME(a)
             else:
                 x = a = a if type(a) in NUMBERS or isinstance(a, Expression) else as_constant(a)
             operands.append(a)
@@ -100,10 +101,10 @@ class CallTape(Recording):
             out = self.kind(y, self, op in FLAT or dtype is BOOL)
         if dtype is not FLOAT and dtype is not None and dtype.kind == "c":
             self.complex = for_complex(op) == op
-        self.lines.append((out.name, op, tuple(operands)))
+        self.lines.append((NAME(out), op, tuple(operands)))
         if self.tangents is not None:
             self.move(self.lines[-1])
-        if self.guards is not None and out.ndim:
+        if self.guards is not None and getattr(y, "ndim", 0):
             self.follow_masks(out, op, args)
         return out
 
@@ -202,6 +203,8 @@ class Tracer(ArrayLike, Traced):
             return universal(ufunc, method, inputs, options)
         return unheard(universal, ufunc, method, inputs, options)
 
+    def record(self, op: str, args: tuple) -> Any: return TAPE(self).write(op, args)
+
     def branch_value(self):
         if self.tape.guards is not None and self.name not in self.tape.guards:
             self.tape.guards[self.name] = self, line_of(user_frame())
@@ -214,6 +217,7 @@ class Tracer(ArrayLike, Traced):
                 f.sum(mask).branch_value()
         return self.value
 
+    dtype = property(lambda self: VALUE(self).dtype)
     shape = property(lambda self: self.counted().shape)
     size = property(lambda self: self.counted().size)
 

@@ -153,8 +153,9 @@ class Jitted(Derivative):
         self.first = None
         # a trace of small arrays takes many times the call; of large ones about as long, and they may go
         if begins and not self.waits and bytes_of((args, options)) <= LARGE:
+            result = run_plainly(fn, args, options)
             self.first = remembered(args, options)
-            return run_plainly(fn, args, options)
+            return result
         try:
             watch, started = Watch([fn, *fixed]), time.perf_counter()
             before = copied(args)
