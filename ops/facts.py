@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     elementwise: bool = False          # the row is of that kind
     flops: float | Count | None = None  # operations an entry of the result, or (out, *args) -> int for all
     gives: type = float                # bool or int where its results are never floats, complex where they always are
-    complex: bool | str | Callable = False  # right for complex numbers too; or the operator, or the value, to take for them
+    complex: bool | str | Callable = False  # right for complex numbers; or the operator, or value, for them
     view: bool = False                 # they may lie in an argument's memory
     commutes: bool = False             # its two arguments may change places
     like: int | None = None            # the place of an argument whose shape and precision it takes, and looks at nothing else

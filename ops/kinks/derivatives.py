@@ -52,7 +52,8 @@ def either_way(derivatives: dict, seeds: Mapping, transposed: Callable[[dict], M
     a unit at one entry it gives the row or the column of the Jacobian, whose product with the seeds is this
     entry. limit: the entries that it may be asked for.
     """
-    if any(isinstance(x, (Expression, dict)) or is_complex(x) for x in (*derivatives.values(), *seeds.values())):
+    numbers = *derivatives.values(), *seeds.values()
+    if any(isinstance(x, (Expression, dict)) or is_complex(x) for x in numbers):
         return derivatives
     places = [(name, tuple(place)) for name, y in derivatives.items() if unclear(y)
               for place in np.argwhere(np.isnan(y))]

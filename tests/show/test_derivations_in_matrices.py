@@ -40,17 +40,17 @@ FORMULAS = {
     "trace of a form": (lambda X, A: f.trace(X.T @ A @ X), (W, A), "(Aᵀ + A)·X"),
     "determinant": (lambda A: f.det(A), (A,), "det(A)·A⁻ᵀ"),
     "log determinant": (lambda A: f.logabsdet(A), (A,), "A⁻ᵀ"),
-    "of a product": (lambda A: f.logabsdet(A.T @ A), (X,), "A·((Aᵀ·A)⁻ᵀ + (Aᵀ·A)⁻¹)"),
+    "of a product": (lambda A: f.logabsdet(A.T @ A), (X,), "2·A·(Aᵀ·A)⁻¹"),
     "inverse": (lambda A, x: x @ f.inv(A) @ x, (A, x), "-A⁻ᵀ·x·xᵀ·A⁻ᵀ"),
     "trace of it": (lambda A: f.trace(f.inv(A)), (A,), "-A⁻ᵀ·A⁻ᵀ"),
     "least squares": (lambda w, X, y: f.squaredNorm(X @ w - y), (w, X, y), "2·Xᵀ·(X·w - y)"),
     "ridge": (lambda w, X, y, lam: f.half(f.squaredNorm(X @ w - y) + lam * f.squaredNorm(w)), (w, X, y, 0.3), "lam·w + Xᵀ·(X·w - y)"),
     "lasso": (lambda w, X, y: f.half(f.squaredNorm(y - X @ w)) + 0.1 * f.sum(f.abs(w)), (w, X, y), "0.1·sign(w) + Xᵀ·(X·w - y)"),
-    "weighted": (lambda w, X, y, v: f.sum(v * f.square(X @ w - y)), (w, X, y, R.random(5)), "2·Xᵀ·((X·w - y) ∘ v)"),
+    "weighted": (lambda w, X, y, v: f.sum(v * f.square(X @ w - y)), (w, X, y, R.random(5)), "2·Xᵀ·(v ∘ (X·w - y))"),
     "norm": (lambda w, X, y: f.norm(X @ w - y), (w, X, y), "Xᵀ·(X·w - y)/‖X·w - y‖"),
     "Poisson": (lambda w, X, y: f.sum(f.exp(X @ w) - y * (X @ w)), (w, X, y), "Xᵀ·(exp(X·w) - y)"),
     "hinge": (lambda w, X, y: f.sum(f.maximum(0.0, 1 - y * (X @ w))) + 0.5 * (w @ w), (w, X, y), "w - Xᵀ·([1 - y ∘ (X·w) > 0] ∘ y)"),
-    "Gauss, by the covariance": (lambda S, x: -0.5 * f.logabsdet(S) - 0.5 * (x @ f.solve(S, x)), (A, x), "-0.5·(S⁻ᵀ - S⁻ᵀ·x·xᵀ·S⁻ᵀ)"),
+    "Gauss, by the covariance": (lambda S, x: -0.5 * f.logabsdet(S) - 0.5 * (x @ f.solve(S, x)), (A, x), "0.5·(S⁻ᵀ·x·xᵀ·S⁻ᵀ - S⁻ᵀ)"),
     "Gauss, by the mean": (lambda m, S, x: 0.5 * ((x - m) @ f.inv(S) @ (x - m)), (w, A, x), "-0.5·(S⁻ᵀ + S⁻¹)·(x - m)"),
     "log-sum-exp": (lambda x, A: f.logsumexp(A @ x), (x, A), "Aᵀ·softmax(A·x)"),
     "attention": (lambda Q, K, V: f.sum(f.softmax(Q @ K.T) @ V), (X, W.T, V),
@@ -59,7 +59,25 @@ FORMULAS = {
     "Rayleigh": (lambda x, A: (x @ A @ x) / (x @ x), (x, A), "(Aᵀ + A)·x/(xᵀ·x) - 2·(xᵀ·A·x)·x/(xᵀ·x)^2"),
     "an entry": (lambda x, A: (A @ x)[1], (x, A), "Aᵀ·e_1"),
     "softmax by hand": (lambda W, X, T: -f.sum(T * f.log(f.exp(X @ W) / f.sum(f.exp(X @ W), 1, True))), (W, X, T),
-                        "Xᵀ·(Σ_j(T) ∘ exp(X·W)/Σ_j(exp(X·W)) - T)")}
+                        "Xᵀ·(softmax(X·W) - T)"),
+    # drawn later, which nobody had tuned it for
+    "half of it": (lambda W, X, T: 0.5 * cross_entropy(f.softmax(X @ W), T), (W, X, T), "0.5·Xᵀ·(softmax(X·W) - T)"),
+    "by its logarithm": (lambda W, X, T: -f.mean(f.sum(T * f.log(f.softmax(X @ W)), 1)), (W, X, T), "Xᵀ·(softmax(X·W) - T)/n"),
+    "a temperature": (lambda b, t: -f.sum(t * f.log(f.softmax(b / 2.0))), (b, T[0]), "0.5·(softmax(0.5·b) - t)"),
+    "ridge by products": (lambda w, X, y, lam: (y - X @ w) @ (y - X @ w) + lam * (w @ w), (w, X, y, 0.3), "2·(lam·w + Xᵀ·(X·w - y))"),
+    "signs of labels": (lambda w, X, y: f.sum(f.log(1 + f.exp(-y * (X @ w)))), (w, X, y), "-Xᵀ·(y ∘ sigmoid(-y ∘ (X·w)))"),
+    "squared hinge": (lambda w, X, y: f.sum(f.relu(1 - y * (X @ w)) ** 2), (w, X, y), "-2·Xᵀ·([1 - y ∘ (X·w) > 0] ∘ relu(1 - y ∘ (X·w)) ∘ y)"),
+    "pseudo-Huber": (lambda w, X, y: f.sum(f.sqrt(1 + (X @ w - y) ** 2)), (w, X, y), "Xᵀ·((X·w - y)/sqrt(1 + (X·w - y)^2))"),
+    "Mahalanobis": (lambda w, x, A: (w - x) @ f.solve(A, w - x), (w, x, A), "(A⁻ᵀ + A⁻¹)·(w - x)"),
+    "cosine": (lambda x, w: x @ w / (f.sqrt(x @ x) * f.sqrt(w @ w)), (x, w), "(‖x‖^2·w - (xᵀ·w)·x)/(‖x‖^3·‖w‖)"),
+    "normalised": (lambda x, w: w @ (x / f.norm(x)), (x, w), "w/‖x‖ - (wᵀ·x)·x/‖x‖^3"),
+    "a gate": (lambda A, x, w: f.sum((1 - f.sigmoid(A @ x)) * w), (A, x, w), "-(w ∘ sigmoid(A·x) ∘ (1 - sigmoid(A·x)))·xᵀ"),
+    "the scale of a normal": (lambda s, y, m: f.sum(f.log(s) + 0.5 * ((y - m) / s) ** 2), (1.3, y, 0.2), "n/s - ‖y - m‖^2/s^3"),
+    "a layer's norm": (lambda y, w: f.sum(w * (y - f.mean(y)) / f.std(y)), (y, R.random(5)),
+                       "w/std(y) - 1ᵀ·w/(std(y)·n) - (wᵀ·(y - mean(y)))·centered(y)/(std(y)^3·n)"),
+    "the entropy of softmax": (lambda b: -f.sum(f.softmax(b) * f.log(f.softmax(b))), (b,), "softmax(b) ∘ (Σ(softmax(b) ∘ log(softmax(b))) - log(softmax(b)))"),
+    "what softmax keeps": (lambda Q, K: f.sum(f.softmax(Q @ K.T / 2.0)), (X, W.T), "0"),
+    "triplets": (lambda x, w, b: f.relu(f.squaredNorm(x - w) - f.squaredNorm(x - b) + 5.0), (x, w, R.random(3)), "2·[‖x - w‖^2 - ‖x - b‖^2 + 5 > 0]·(b - w)")}
 
 
 def derived(name, with_values=True):
@@ -97,7 +115,7 @@ class Value:
 
     def __mul__(self, other):
         if self.ones and other.array.size > 1:
-            return Value(np.ones((1, len(other.array))) @ other.array)
+            return Value(np.full((1, len(other.array)), self.array) @ other.array)
         if other.ones:
             return self
         return Value(self.array * other.array if 1 in (self.array.size, other.array.size) else self.array @ other.array)
@@ -107,7 +125,7 @@ class Value:
     def __sub__(self, other): return Value(self.array - (other.array.T if other.row(self) else other.array))
     def __truediv__(self, other): return Value(self.array / other.array)
     def __pow__(self, n): return Value(self.array ** n.array)
-    def __neg__(self): return Value(-self.array)
+    def __neg__(self): return Value(-self.array, self.ones)
     def __gt__(self, other): return Value(self.array > other.array)
     def row(self, other): return self.vector and other.array.ndim == 2 and len(self.array) != len(other.array)  # a bias
     T = property(lambda self: Value(self.array.T, self.ones))
@@ -117,7 +135,7 @@ class Value:
 def entrywise(function): return lambda *values: Value(function(*(v.array for v in values)))
 
 
-NAMES = {"exp": np.exp, "tanh": np.tanh, "sign": np.sign, "det": np.linalg.det, "norm_of": np.linalg.norm, "log": np.log, "abs": np.abs,
+NAMES = {"exp": np.exp, "tanh": np.tanh, "sign": np.sign, "det": np.linalg.det, "norm_of": np.linalg.norm, "log": np.log, "abs": np.abs, "sqrt": np.sqrt, "mean": np.mean, "std": np.std, "centered": lambda x: x - x.mean(),
          "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "relu": lambda x: np.maximum(x, 0), "Σ": np.sum, "oneHot": lambda k: np.eye(4)[k[:, 0].astype(int)],
          "softmax": lambda z: softmax(z, 0 if z.shape[1] == 1 else 1), "Σ_i": lambda x: x.sum(0)[:, None], "Σ_j": lambda x: x.sum(1)[:, None],
          "diag": lambda x: np.diag(x[:, 0]), "logsumexp": logsumexp, "e_1": None}
@@ -162,22 +180,27 @@ LISTS = {
     "sum(broadcast(a, b), x, y)": "b = broadcast(c, O)\nr = sum(b, (0, 1))", "reshape with shapes known": "r = reshape(x, (-1,))", "cofactor(a)": "r = cofactor(A)", "transpose(dot(a, b))": "z = dot(A, B)\nr = transpose(z)",
     "transpose(outer(a, b))": "z = outer(x, y)\nr = transpose(z)", "inv(transpose(a))": "z = transpose(A)\nr = inv(z)",
     "dot(x, outer(a, b))": "z = outer(x, y)\nr = dot(A, z)", "dot(outer(a, b), x)": "z = outer(x, y)\nr = dot(z, A)",
-    "solve(a, column(b, x))": "k = column(x, y)\nr = solve(A, k)", "reshape(column(a, x), b)": "k = column(x, y)\nr = reshape(k, y)",
+    "reshape(column(a, x), b)": "k = column(x, y)\nr = reshape(k, y)",
     "dot(column(a, x), transpose(column(b, x)))": "k = column(x, y)\nl = column(y, y)\nt2 = transpose(l)\nr = dot(k, t2)",
     "dot(b, mul(a, x))": "z = mul(c, x)\nr = dot(A, z)", "dot(mul(a, b), x)": "z = mul(c, A)\nr = dot(z, x)", "dot(b, divide(x, a))": "z = divide(x, c)\nr = dot(A, z)",
-    "outer(mul(a, b), x)": "z = mul(c, x)\nr = outer(z, y)", "outer(b, mul(a, x))": "z = mul(c, x)\nr = outer(y, z)", "solve(b, mul(a, x))": "z = mul(c, x)\nr = solve(A, z)",
+    "outer(mul(a, b), x)": "z = mul(c, x)\nr = outer(z, y)", "outer(b, mul(a, x))": "z = mul(c, x)\nr = outer(y, z)",
     "transpose(mul(a, b))": "z = mul(c, A)\nr = transpose(z)", "transpose(divide(b, a))": "z = divide(A, c)\nr = transpose(z)",
     "sum(mul(a, b), x, y)": "z = mul(c, A)\nr = sum(z, 1, True)", "sum(divide(b, a), x, y)": "z = divide(A, c)\nr = sum(z, 1)",
     "sum(divide(a, b), x, True)": "z = divide(A, S)\nr = sum(z, 1, True)", "sum(negative(a), b, x)": "z = negative(A)\nr = sum(z, 0)",
     "transpose(negative(a))": "z = negative(A)\nr = transpose(z)", "outer(negative(a), b)": "z = negative(x)\nr = outer(z, y)",
-    "outer(a, negative(b))": "z = negative(x)\nr = outer(y, z)", "solve(a, negative(b))": "z = negative(x)\nr = solve(A, z)",
+    "outer(a, negative(b))": "z = negative(x)\nr = outer(y, z)",
     "where(logical_or(isfinite(a), b), x, 0)": "i = isfinite(x)\no = logical_or(i, t)\nr = where(o, y, 0.0)",
     "add(a, stopGradient(divide(equal(a, 0), a)))": "e = equal(x, 0)\nd = divide(e, x)\ng = stopGradient(d)\nr = add(x, g)",
     "where(a, b, 0)": "r = where(t, x, 0.0)", "where(a, 0, b)": "r = where(t, 0.0, x)", "not_equal(a, 0)": "z = not_equal(t, 0)\nr = where(z, x, y)",
     "mul(not_equal(a, 0), mul(a, b))": "n = not_equal(x, 0.0)\nz = mul(x, y)\nr = mul(n, z)", "mul(not_equal(a, 0), a)": "n = not_equal(x, 0.0)\nr = mul(n, x)",
     "mul(divide(divide(b, a), x), a)": "d = divide(y, x)\ne = divide(d, c)\nr = mul(e, x)",
     "mul(mul(x, divide(b, a)), a)": "d = divide(y, x)\ne = mul(c, d)\nr = mul(e, x)", "mul(divide(b, a), a)": "d = divide(y, x)\nr = mul(d, x)", "exp_difference(a, logsumexp(a, b, True))": "l = logsumexp(A, 1, True)\nr = exp_difference(A, l)",
-    "exp_difference(a, logsumexp(a))": "l = logsumexp(x)\nr = exp_difference(x, l)", "add(negative(a), b)": "n = negative(x)\nr = add(n, y)"}
+    "exp_difference(a, logsumexp(a))": "l = logsumexp(x)\nr = exp_difference(x, l)", "add(negative(a), b)": "n = negative(x)\nr = add(n, y)",
+    "softmax with shapes known": "r = softmax(A, 1)", "sum with shapes known": "r = sum(x, 0)", "transpose(inv(dot(transpose(a), a)))": "t2 = transpose(A)\nd = dot(t2, A)\ni = inv(d)\nr = transpose(i)",
+    "solve(a, b)": "r = solve(A, x)", "dot(a, column(b, x))": "k = column(x, y)\nr = dot(A, k)", "square(divide(b, a))": "d = divide(x, c)\nr = square(d)",
+    "mul(broadcast(a, b), x)": "b = broadcast(c, x)\nr = mul(b, y)", "sum(broadcast(a, b))": "b = broadcast(c, x)\nr = sum(b)", "sum(mul(a, b))": "m = mul(x, y)\nr = sum(m)",
+    "sqrt(dot(a, a))": "d = dot(x, x)\nr = sqrt(d)", "sqrt(squaredNorm(a))": "d = squaredNorm(x)\nr = sqrt(d)", "sum(softmax(a, b), b, x)": "s2 = softmax(A, 0)\nr = sum(s2, 0, True)",
+    "sum(softmax(a))": "s2 = softmax(x)\nr = sum(s2)", "divide(exp(a), add(1, exp(a)))": "e = exp(x)\nd = add(1, e)\nr = divide(e, d)"}
 OWN = MATRICES[sum(row.op != "count" for row in LEGIBLE):]
 
 

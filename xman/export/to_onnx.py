@@ -79,7 +79,8 @@ def export_arguments(steps: Steps, values: Mapping[str, Any], outputs: Iterable[
             raise XManError(f"{name!r} is not an input of the list that can be kept in the file, or have any "
                             "number of rows")
     if has_complex(steps, values):
-        raise XManError("a list with complex numbers has no exported form; write it with their real and imaginary parts")
+        raise XManError("a list with complex numbers has no exported form; write it with their real and "
+                        "imaginary parts")
     for x in rows:
         if not np.ndim(values[x]) or not np.size(values[x]):
             raise XManError(f"{x} is an example of any number of rows and has to have one; its shape is "

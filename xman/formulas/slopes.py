@@ -141,6 +141,8 @@ def tidy(e: ast.expr, fold: bool = False) -> ast.expr:
             if 0 in (a, b) or 1 in (a, b):
                 return node(0) if 0 in (a, b) else y if a == 1 else x
             return negative(y) if a == -1 else times_tree(x, y)
+        case ast.Div() if b == 1:
+            return x
         case ast.Add() | ast.Sub():
             signed = y if isinstance(e.op, ast.Add) else negative(y)
             if a is not None and b is not None:

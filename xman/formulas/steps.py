@@ -100,8 +100,8 @@ class Adjoints(dict):
         if not self.shaped:
             likes |= {y: likes[y] / np.sum(likes[y], -1, keepdims=True) for y in targets if np.ndim(likes[y])}
         labels = {y for y in targets if np.asarray(likes[y]).dtype.kind in "iu"}
-        sums_to_one = lambda y: np.ndim(y) and np.allclose(np.sum(y, -1), 1)
-        self.targets = labels | {y for y in targets - labels if sums_to_one(likes[y])}
+        sums_to_one = lambda y: np.ndim(y) and np.shape(y)[-1] > 1 and np.allclose(np.sum(y, -1), 1)
+        self.targets = labels | {y for y in steps.inputs if y not in labels and sums_to_one(likes[y])}
         names = [f"oneHot({y})" if y in labels else y for y in sorted(self.targets)]
         self.assumption = f"each row of {', '.join(names)} sums to 1"
         self.values = eval(steps, likes)
@@ -112,7 +112,8 @@ class Adjoints(dict):
         super().__init__(backprop(steps, self.values, **{of: start}))
         self.values |= {self.seed(x): d for x, d in self.items()}
         short = simplify(gradient(steps, of, [x for x in steps.inputs if x in self]), None, likes, MATRICES)
-        self.counted = [*dict.fromkeys(re.findall(r"= count\((\w+)\)$", str(short), re.M))]
+        counted = re.findall(r"= count\((\w+)\)$", str(short), re.M)
+        self.counted = [*{np.shape(self.values.get(x, ())): x for x in reversed(counted)}.values()]
         self.last = ""
 
     def name(self, x: str) -> str:
@@ -208,7 +209,7 @@ class Adjoints(dict):
         """The line, and its rule in letters, capital ones for matrices: df/dB = Aᵀ·df/dC for C = A·B.
         e: the rule in registers."""
         dst, op, args = line
-        letters = zip(dict.fromkeys([*registers(args), dst]), "abcdeghijk", strict=False)
+        letters = zip(dict.fromkeys([*registers(args), dst]), "abceghijk", strict=False)
         by = {a: letter.upper() if np.ndim(self.values[a]) > 1 else letter for a, letter in letters}
         values = {by[a]: self.values[a] for a in by} | {self.seed(dst): self.values[self.seed(dst)]}
         in_letters = lambda e: matrix_text(

@@ -135,17 +135,8 @@ class Notation:
                 return f"{self.transposed(x)}·{self.transposed(a)}"
             case ast.BinOp(x, ast.MatMult(), a) if self.axes(x, a) == (1, 2):
                 return f"{self.transposed(x)}·{self.at(a, ATOM)}"
-            case ast.Call(function, [a, b]) if ast.unparse(function) == "np.linalg.solve" and self.axes(
-                b
-            ) == (1,):
-                return f"{self.transposed(b)}·{self.inverse(a, True)}"
         inner = self.at(e, ATOM)
         return inner[:-1] + "ᵀ" if inner.endswith("⁻¹") else f"{inner}ᵀ"
-
-    def inverse(self, e: ast.expr, flipped: bool = False) -> str:
-        """A⁻¹ or A⁻ᵀ of A or Aᵀ; the other one if flipped."""
-        a, transposed = (e.value, True) if isinstance(e, ast.Attribute) else (e, False)
-        return self.at(a, ATOM) + ("⁻ᵀ" if transposed != flipped else "⁻¹")
 
     def times(self, c: ast.expr, unit: str) -> tuple[str, int]:
         """The number c times 1, I or a unit vector."""
@@ -156,7 +147,7 @@ class Notation:
         axis = named.get("axis")
         match name, args:
             case "solve", [a, b]:
-                return f"{self.inverse(a)}·{self.at(b, ATOM)}", PRODUCT
+                return f"{self.at(a, ATOM)}⁻¹·{self.at(b, ATOM)}", PRODUCT
             case "outer", [x, y] if self.axes(x, y) == (1, 1):
                 return f"{self.at(x, PRODUCT)}·{self.transposed(y)}", PRODUCT
             case "share", [x, y]:  # ½ where they are equal

@@ -103,18 +103,29 @@ def fraction(p: Polynomial, parsed: Callable[[str], Polynomial]) -> str:
             above, below[x] = quotient, below[x] - 1
     if not above:
         return "0"
-    # what all terms above have in common goes in front of them
-    common = {x: min(dict(term).get(x, 0) for term in above) for term in above for x, _ in term}
-    numbers = above.values()
-    size = Fraction(gcd(*(c.numerator for c in numbers)), lcm(*(c.denominator for c in numbers)))
-    size = -size if all(c < 0 for c in numbers) else size
-    rest = above * Polynomial({tuple((x, -n) for x, n in common.items() if n): 1 / size})
+    size, common, rest = common_part(above)
     powers = {str(size.denominator): -1} if size.denominator > 1 else {}
     powers |= {x: common.get(x, 0) - below.get(x, 0) for x in {**common, **below}}
     if constant_of(rest) is None:
         powers[bracketed(rest, True)] = 1
     text = term_text(tuple((x, n) for x, n in powers.items() if n), Fraction(size.numerator))
     return sum_text(rest) if text == bracketed(rest, True) else text
+
+
+def common_part(p: Polynomial) -> tuple[Fraction, dict[str, int], Polynomial]:
+    """(the number, the powers) that all terms of p have in common, and p without them."""
+    common = {x: min(dict(term).get(x, 0) for term in p) for term in p for x, _ in term}
+    numbers = p.values()
+    size = Fraction(gcd(*(c.numerator for c in numbers)), lcm(*(c.denominator for c in numbers)))
+    size = -size if all(c < 0 for c in numbers) else size
+    return size, common, p * Polynomial({tuple((x, -n) for x, n in common.items() if n): 1 / size})
+
+
+def factored_text(p: Polynomial) -> str:
+    """p with what its terms have in common in front: x*(x - 2); its text without."""
+    size, common, rest = common_part(p)
+    term = tuple((x, n) for x, n in common.items() if n)
+    return term_text((*term, (bracketed(rest, True), 1)), size) if len(p) > 1 else sum_text(p)
 
 
 def divided(p: Polynomial, q: Polynomial) -> Polynomial | None:

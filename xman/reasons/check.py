@@ -124,8 +124,8 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     return Report(entries, misshapen)
 
 
-def refuse_infinite(steps: WengertList, values: Mapping[str, Any], table: Mapping, of: str) -> Mapping[str, Any]:
-    """The values. XManError, with the line that is the reason, if the register `of` has a NaN or is infinite."""
+def refuse_infinite(steps: WengertList, values: Mapping[str, Any], table: Mapping, of: str) -> Mapping:
+    """The values. XManError, with the line that is the reason, if the register `of` is NaN or infinite."""
     if sign := sign_of(values[of], signs=("NaN", "infinite")):
         dst = origin_of(sign, steps, values, table, of)
         where = next((f"line {k}, {shown(line)}" for k, line in enumerate(steps, 1) if line[0] == dst), dst)
