@@ -17,6 +17,9 @@ from .wengert import WengertList, temporaries
 Manager = TypeVar("Manager", bound="XMan")
 
 
+latest_change = [object()]  # of an attribute of any model
+
+
 class XMan:
     """A model: registers as attributes of a subclass, of its bases, or of an instance.
 
@@ -50,6 +53,7 @@ class XMan:
     def __setattr__(self, name: str, value: Any) -> None:
         refuse_method(name, value)
         self._register_of().pop(name, None)  # the name stands for another register from now on
+        latest_change[0] = object()  # and l1_W, in models that have this one, after l1.W = …
         super().__setattr__(name, value)
 
     def setup(self: Manager) -> Manager:
@@ -153,8 +157,10 @@ class XMan:
         return self._role(name) == "operationOutput"
 
     def _role(self, name: str) -> str:
-        register_of = self._register_of()
-        register_of.update(() if name in register_of else self._items())
+        register_of, space = self._register_of(), vars(self)
+        if name not in register_of or space.get("__latest__") is not latest_change[0]:
+            register_of.update(self._items())
+            space["__latest__"] = latest_change[0]
         if name not in register_of and name not in self.registers():
             raise XManError(f"the model has no register {name!r}{nearest(name, register_of)}")
         return register_of[name].role

@@ -163,6 +163,17 @@ def test_registers_of_models_and_objects_within_are_called_by_their_path(kind):
     assert copied.operationSequence(copied.y) == model.operationSequence(model.y)
 
 
+def test_the_role_of_a_name_is_that_of_the_register_that_has_it_now():
+    model = XMan()
+    model.x, model.l1, model.l2 = f.input(), Affine(2, 2), Affine(2, 2)
+    model.y = model.l2(model.l1(model.x))
+    assert model.isParam("l1_W") and model.isParam("l2_W")
+    model.l1, model.l2.W = Affine(2, 2), f.input(default=np.ones((2, 2)))
+    model.l1.W = f.input(default=np.ones((2, 2)))
+    model.y = model.l2(model.l1(model.x))
+    assert [name for name in model.operationSequence(model.y).inputs if model.isParam(name)] == ["l1_b", "l2_b"]
+
+
 def test_a_model_in_the_class_of_a_model_and_one_that_is_shared_have_one_name_for_each_register():
     class Net(XMan):
         x, l1 = f.input(), Affine(2, 2)
