@@ -27,6 +27,7 @@ from ..validity import refuse_name
 from ..wengert import Line, WengertList, fresh, needed
 from .any_rows import general
 from .meanings import MEANINGS, MOST, numeric, within_bounds
+from .nodes import with_inner
 from .subgraphs import GRAPHS
 from .windows import WINDOWED
 
@@ -129,7 +130,8 @@ def opened(onnx: Any, source: Any) -> Any:
     try:
         if isinstance(source, (str, Path)):
             source = Path(source).read_bytes()
-        model = onnx.ModelProto.FromString(source) if isinstance(source, bytes) else source
+        # of the caller's own a copy, in which operators are written out
+        model = onnx.ModelProto.FromString(source if type(source) is bytes else source.SerializeToString())
         onnx.checker.check_model(model)
     except OSError as error:
         raise XManError(f"{source} cannot be read: {error.strerror}") from None
@@ -141,7 +143,31 @@ def opened(onnx: Any, source: Any) -> Any:
     if version < 13 and any(node.op_type in CHANGED or version < 7 for node in model.graph.node):
         raise XManError(f"the model is of opset {version}, and {', '.join(sorted(CHANGED))} have changed "
                         "since; onnx.version_converter makes it one of opset 13")
-    return model.graph
+    return written_out(onnx, model, version).graph
+
+
+def written_out(onnx: Any, model: Any, version: int) -> Any:
+    """The model with operators that ONNX itself defines by others, such as Attention, in terms of these.
+
+    A model with functions of its own stays as it is: a few that call each other can grow beyond all bounds.
+    """
+    from onnx.inliner import inline_selected_functions
+
+    for _ in range(0 if model.functions else 4):  # so deep are ONNX's definitions in one another
+        nodes = [node for node in with_inner(model.graph.node)
+                 if not node.domain and node.op_type not in READ and onnx.defs.has(node.op_type)]
+        schemas = {node.op_type: onnx.defs.get_schema(node.op_type, version) for node in nodes}
+        if not any(of.has_function or of.has_context_dependent_function for of in schemas.values()):
+            break
+        for node in nodes:  # the definitions ask for attributes that a node may leave out
+            names = {"", *(a.name for a in node.attribute)}
+            defaults = [a.default_value for a in schemas[node.op_type].attributes.values()]
+            node.attribute.extend(a for a in defaults if a.name not in names)
+        try:
+            model = inline_selected_functions(model, [("", op) for op in schemas], False, True)
+        except RuntimeError:  # of an argument that is left out ONNX does not know the type
+            break
+    return model
 
 
 def declared_lengths(x: Any) -> list[int | str]:
