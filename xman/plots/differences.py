@@ -13,6 +13,7 @@ from ..errors import XManError
 from ..files.figures import drawing
 from ..interpreters import backprop, eval
 from ..interpreters.context import seeds, varies, with_numpy_reals
+from ..notation import table_as_text
 from ..show.explain import output
 from ..wengert import Steps, checked_list
 
@@ -48,11 +49,10 @@ class Errors(NamedTuple):
         return tuple(float(self.sizes[np.argmin(np.where(np.isnan(e), np.inf, e))]) for e in self.errors)
 
     def __str__(self) -> str:
-        lines = [f"∂{self.of}/∂{self.along} = {self.derivative:.8g}",
-                 f"{'':<26}{'slope':>7}{'best ε':>10}{'its error':>11}"]
+        table = [["", "slope", "best ε", "its error"]]
         for name, e, power, best in zip(QUOTIENTS, self.errors, self.slopes, self.best, strict=True):
-            lines.append(f"{name:<26}{power:>7.2f}{best:>10.1e}{e[self.sizes == best][0]:>11.1e}")
-        return "\n".join(lines)
+            table.append([name, f"{power:.2f}", f"{best:.1e}", f"{e[self.sizes == best][0]:.1e}"])
+        return f"∂{self.of}/∂{self.along} = {self.derivative:.8g}\n{table_as_text(table, 1)}"
 
     def plot(self, path: str | Path) -> None:
         """Draw both errors against ε, and lines of slope 1 and 2, into path, a .png, .svg or .pdf.
@@ -92,9 +92,9 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
 
         >>> print(difference_errors([("z", "exp", ("x",)), ("y", "sin", ("z",))], "y", "x", {"x": 1.0}))
         ∂y/∂x = -2.4783497
-                                    slope    best ε  its error
-        finite differences (8.24)    1.00   6.8e-09    7.3e-10
-        central differences (8.25)   2.00   3.2e-06    1.2e-11
+                                    slope   best ε  its error
+        finite differences (8.24)    1.00  6.8e-09    7.3e-10
+        central differences (8.25)   2.00  3.2e-06    1.2e-11
 
     steps: the list. of: the register whose entries sum to E (None: the last line's). wrt: the name of a
     number; or of an array, which moves in a direction of length 1 drawn by `seed`; or a direction {name:

@@ -2,9 +2,7 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import string
-import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,7 +19,7 @@ from ..formulas.slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_
 from ..formulas.steps import in_matrices
 from ..interpreters import eval
 from ..notation import definition as definition_of
-from ..notation import shown
+from ..notation import shown, table_as_text
 from ..wengert import Steps, WengertList, checked_list, known_registers, needed
 
 LONGEST_STEP = 300  # the most parts of an expression in a derivation: some lines of text
@@ -46,15 +44,7 @@ class Derivation(list):
         rows = [("Derivation step", "Reason"), *self]
         if any(self.shapes):
             rows = [(*row, shape) for row, shape in zip(rows, ["Shapes", *self.shapes], strict=True)]
-        left, right, *last = (max(map(len, column)) for column in zip(*rows, strict=True))
-        beside = sum(width + 3 for width in last)
-        columns = left + 3 + right if columns is None else max(columns - beside, 40)
-        left = min(left, max(columns // 2, columns - 3 - right))
-        widths = (left, columns - 3 - left, *last)
-        cut = lambda row: [textwrap.wrap(text, width, subsequent_indent="  ")
-                           for text, width in zip(row, widths, strict=True)]
-        return "\n".join("   ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
-                         for row in rows for cells in itertools.zip_longest(*cut(row), fillvalue=""))
+        return table_as_text(rows, 3, columns and max(columns, 40), "   ", "  ")
 
     def latex(self) -> str:
         """The table in LaTeX, an align* of amsmath: a step and its reason in each line."""

@@ -20,6 +20,7 @@ from ..errors import XManError
 from ..formulas.polynomial import constant_term, fraction_text, polynomial, polynomials
 from ..formulas.slopes import names_in
 from ..interpreters import eval
+from ..notation import table_as_text
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from . import graph
 from .graph import EDGES, Edge, PathWork, Solution, between, edges_between, edges_of, paths_listed, solve
@@ -146,8 +147,7 @@ class Paths:
 
     def __str__(self) -> str:
         rows = [(f"{edge.source} → {edge.target}", edge.label, edge.number) for edge in self.edges[:EDGES]]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["   ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        lines = table_as_text(rows, 3, gap="   ").splitlines()
         if len(self.edges) > EDGES:
             lines.append(f"… and {len(self.edges) - EDGES:,} edges more")
         if self.values is not None:
