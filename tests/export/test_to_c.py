@@ -1,10 +1,12 @@
 """Facts about lists as C: every operator with a formula, gradients, loops, training steps, and what is refused."""
 
 import ctypes
+import json
 import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +119,32 @@ def test_loops_and_branches_are_loops_and_branches_in_c(tmp_path, name):
         other = {x: R.standard_normal(a.shape) for x, a in values.items()}
         assert_agree(run(**other), eval(steps, other))
     assert "for (" in (tmp_path / "list.c").read_text() or name == "a branch"
+
+
+# the arrays go into the memory of the module, and come back when the function has run
+NODE = """const fs = require("fs"), arrays = JSON.parse(fs.readFileSync("arrays.json"));
+const {exports: wasm} = new WebAssembly.Instance(new WebAssembly.Module(fs.readFileSync("list.wasm")), {});
+wasm._initialize();
+const places = arrays.map(a => wasm.malloc(8 * a.length)), view = k => new Float64Array(wasm.memory.buffer, places[k], arrays[k].length);
+arrays.forEach((a, k) => view(k).set(a));
+const refused = wasm.list_run(...places);
+console.log(JSON.stringify([refused, ...arrays.map((_, k) => [...view(k)])]));"""
+
+
+@pytest.mark.skipif(not (find_spec("ziglang") and shutil.which("node")), reason="there is no ziglang, or no Node")
+def test_a_training_step_gives_the_same_numbers_as_webassembly_in_node(tmp_path):
+    training, values, _ = step_of(MLP([6, 5, 3], dtype=np.float64), "adam", R.standard_normal((4, 6)), np.eye(3)[[0, 1, 2, 1]])
+    _, header = to_c(training.steps, values, tmp_path / "list.c", outputs=["loss"], inplace=training.inplace)
+    names = re.findall(r"(?:in|io|out)_\w+: \(.*\), (\w+)", header)
+    arrays = [np.ravel(values.get(name, 0.0)).tolist() for name in names]
+    (tmp_path / "arrays.json").write_text(json.dumps(arrays))
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", "wasm32-wasi", "-mexec-model=reactor"]
+    subprocess.run([*zig, *STRICT[:-2], "-Wl,--export=list_run,--export=malloc", "list.c", "-o", "list.wasm"], cwd=tmp_path, check=True)
+    refused, *after = json.loads(subprocess.check_output(["node", "-e", NODE], cwd=tmp_path))
+    want = eval(training.steps, values)
+    assert refused == 0
+    for name, numbers in zip(names, after, strict=True):
+        np.testing.assert_allclose(numbers, np.ravel(want[training.inplace.get(name, name)]), 1e-12, 1e-12, err_msg=name)
 
 
 NAMES = "double restrict expf main NAN i1 v1 c0 step1 größe x_ linux in_x unsigned".split()

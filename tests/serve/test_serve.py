@@ -15,6 +15,7 @@ import pytest
 import xman
 from xman.files.model import trained
 from xman.models import LogisticRegression
+from xman.serve import app as app_module
 from xman.serve import application
 from xman.serve.app import predictions
 from xman.tables import prepared
@@ -118,6 +119,20 @@ def test_a_body_is_refused_before_more_than_the_bound_of_it_is_kept(model):
     assert ask(app, "POST", "/predict", headers=[(b"content-length", b"1000000000")])[0] == 413
     assert ask(app, "POST", "/predict", headers=[(b"content-length", b"-1")])[0] == 413
     assert ask(app, "POST", "/predict", *[b" " * 400] * 100)[0] == 413
+
+
+def test_a_body_that_does_not_arrive_in_time_is_refused(model, monkeypatch):
+    monkeypatch.setattr(app_module, "SECONDS", 0.05)
+    sent = []
+
+    async def receive():
+        await asyncio.sleep(0.01 if sent else 60)
+
+    async def send(message):
+        sent.append(message)
+    scope = {"type": "http", "method": "POST", "path": "/predict", "headers": [], "query_string": b"", "http_version": "1.1"}
+    asyncio.run(application(model)(scope, receive, send))
+    assert sent[0]["status"] == 408 and b"did not arrive within 0.05 seconds" in sent[1]["body"]
 
 
 def test_the_page_and_the_health_name_the_columns_and_no_cell_becomes_markup(model):

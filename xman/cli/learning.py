@@ -42,11 +42,11 @@ from .pages import (
 from .sources import (
            LARGE,
            MODELS,
-           TABLE,
            TASKS,
            costs_of,
            defaults_of,
            network_of,
+           of_tables,
            penalties_of,
            schedule_of,
            sha256,
@@ -242,7 +242,7 @@ def planned(model: str, source: str, warm_up: int, calibrate: bool, options: dic
     reading = received(read, options | {"validation_fraction": share})
     data = read(model, source, **reading)
     if model in ("mlp", "residual") and data.prepared.summary:
-        defaults |= TABLE | {"l2": float(f"{3 / rows_and_pairs(data.train)[0]:.3g}")}
+        defaults |= of_tables(rows_and_pairs(data.train)[0], bool(data.classes))
     shape = {key: x for key, x in received(Shape, options).items() if x}
     network = network_of(model, data, options["seed"], shape)
     plan = Plan(model, source, reading, shape, network, data, defaults, convex, by_folds, warm_up)

@@ -138,7 +138,6 @@ NEWTON = {**ADAM, "epochs": 60, "optimizer": "newton-cg"}
 LARGE = 1e8  # the most rows times parameters for which that is quick
 FIRST_ORDER = "lr", "batch_size", "schedule", "weight_decay", "clip", "clip_value", "mesh", "precision", "l1"
 PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
-TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # defaults of perceptrons on tables, with l2 = 3 / rows
 MODELS = {
     "linear": (models.LinearRegression, "numbers", {}, NEWTON),
     "poisson": (models.PoissonRegression, "counts", {}, NEWTON),
@@ -163,6 +162,12 @@ def defaults_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
                    or "://" in options["data"])
     bent = options["loss"] == "hinge"
     return defaults | ({"optimizer": "adam"} if defaults is NEWTON and (first_order or bent) else {})
+
+
+def of_tables(rows: int, classes: bool) -> dict[str, Any]:
+    """The defaults of perceptrons on tables of so many rows."""
+    return {"epochs": 200, "patience": 20, "lr": 1e-3 if rows > 1000 else 3e-3,
+            "l2": float(f"{(1 if classes else 3) / rows:.3g}")}
 
 
 def penalties_of(name: str, rows: int) -> tuple[tuple[float, ...], float | None]:

@@ -38,7 +38,7 @@ class PoissonRegression(Linear):
     """outputs = exp(X·W + b), rates of counts y; loss = mean(outputs − y·scores), −log p(y) without log y!.
 
     features, outputs, options: as for `LinearRegression`. most: outputs are cut there (None: nowhere), since
-    a row beyond those of training may have any rate: a score of 10 above theirs is one 22,000 times as large."""
+    a row beyond those of training may have any rate: at a score of 10 above theirs 22,000 times as large."""
 
     def __init__(self, features: int, outputs: int = 1, *, most: float | None = None, **options: Any):
         super().__init__(features, outputs, **options)

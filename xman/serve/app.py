@@ -38,20 +38,15 @@ class Refusal(XManError):
 
 def application(model: Model, body: int = BODY) -> Any:
     """The ASGI application of a model. body: the most bytes of a request."""
-    starlette = lambda name: extra(name, "serve", "xman serve")
-    responses, routing = (starlette(f"starlette.{name}") for name in ("responses", "routing"))
+    starlette = lambda name: extra(f"starlette.{name}", "serve", "xman serve")
+    responses, routing = starlette("responses"), starlette("routing")
 
     def answer(status: int, content: Any) -> Any:
         return responses.Response(json.dumps(content), status, media_type="application/json")
 
     async def predict(request: Any) -> Any:
         try:
-            arriving = asyncio.ensure_future(arrived(request, body))
-            await asyncio.wait([arriving], timeout=SECONDS)
-            if not arriving.done():
-                arriving.cancel()
-                raise Refusal(408, f"the request did not arrive within {SECONDS} seconds")
-            data = arriving.result()
+            data = await arrived(request, body)
             compute = partial(predictions, model, data)
             return answer(200, compute() if len(data) < SMALL else await asyncio.to_thread(compute))
         except XManError as error:
@@ -65,7 +60,7 @@ def application(model: Model, body: int = BODY) -> Any:
         return responses.HTMLResponse(form_page(model))
     routes = [routing.Route("/predict", predict, methods=["POST"]), routing.Route("/health", health),
               routing.Route("/", page)]
-    return starlette("starlette.applications").Starlette(routes=routes)
+    return routing.Router(routes)
 
 
 async def arrived(request: Any, most: int) -> bytes:
@@ -74,11 +69,20 @@ async def arrived(request: Any, most: int) -> bytes:
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > most:
         raise too_large
-    data = bytearray()
-    async for piece in request.stream():
-        data += piece
-        if len(data) > most:
-            raise too_large
+    data, late, reading = bytearray(), [], asyncio.current_task()
+    # a task of its own, as asyncio.wait_for has it, takes longer than a prediction
+    timer = asyncio.get_running_loop().call_later(SECONDS, lambda: late.append(reading.cancel()))
+    try:
+        async for piece in request.stream():
+            data += piece
+            if len(data) > most:
+                raise too_large
+    except asyncio.CancelledError:
+        if not late:
+            raise
+        raise Refusal(408, f"the request did not arrive within {SECONDS} seconds") from None
+    finally:
+        timer.cancel()
     return bytes(data)
 
 

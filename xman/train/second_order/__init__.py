@@ -178,7 +178,8 @@ def gauss_newton(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: P
 def newton_cg(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: Product) -> tuple:
     """The step, solved the more accurately the smaller g is (Nocedal and Wright, algorithm 7.1), until a turn
     hardly lowers the quadratic model: of columns that are nearly alike a residual falls for thousands."""
-    return step.shortened(w, E, g, conjugate_gradients(times, g, min(0.5, np.sqrt(np.linalg.norm(g))), gain=0.5))
+    accuracy = min(0.5, np.sqrt(np.linalg.norm(g)))
+    return step.shortened(w, E, g, conjugate_gradients(times, g, accuracy, gain=0.5))
 
 
 def levenberg_marquardt(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: Product) -> tuple:
