@@ -84,7 +84,7 @@ elementwise("divide",     np.divide,     lambda out, x, y: over(y),          lam
 elementwise("power",      np.power,      slope_by_base,                      slope_by_exponent,     flops=of_power,
             overflows=True, settles=negative_power, squared="alias", complex=True)  # the root x^½
 elementwise("remainder",  np.remainder,  lambda out, x, y: 1,                lambda out, x, y: -f.floor_divide(x, y))
-elementwise("ratio",      ratio,         lambda out, x, y: (over(y), only(f.not_equal(1.0 / y, 0.0))),
+elementwise("ratio",      ratio,         lambda out, x, y: (over(y), only(f.not_equal(np.divide(1.0, y), 0.0))),
                                          lambda out, x, y: (only(out), -over(y, or_nothing=True)), flow="kept",
             elsewhere=lambda x, y: x / y if type(x) in (int, float) and x else f.where(f.equal(x, 0), 0, x / y), complex=True)
 elementwise("scale",      scale,         lambda out, x, w: w,                lambda out, x, w: only(x), flow="kept",

@@ -28,7 +28,7 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
     """
     grows, settling = bool(facts.get("grows")), facts.get("settles")
     if not (grows or facts.get("overflows") or settling is not None):
-        return None
+        return None if facts.get("tame") else lambda product, d, out, *args: at_pole(product, out, args[i])
 
     def corrected(product: Masked, d: Masked, out: Any, *args: Any) -> Masked:
         settles = settling is not None and i == (settling(*args) if callable(settling) else settling)
@@ -43,7 +43,7 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
         if sure and d.steep is not d.flow:
             mask = functools.reduce(f.logical_and, sure)
             if numbers:  # only a NaN, and one that x does not explain; (eˣ)^½ is ∞ where its slope is 0
-                known = f.equal(out, out) if settles or not d.forward else f.isfinite(out)
+                known = f.isfinite(out) if d.forward else f.equal(out, out)
                 mask = f.logical_or(mask, f.logical_or(f.equal(value, value), f.logical_not(known)))
             if (places := d.where("steep")) is not None:
                 value = f.where(f.logical_or(mask, places()), value, 0.0)
@@ -66,3 +66,12 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
             steep = chosen(certain, places, NOWHERE)
         return Masked(value, product.flow, steep, d.forward)
     return corrected
+
+
+def at_pole(product: Masked, out: Any, x: Any) -> Masked:
+    """The product, of which nothing is known further back either where it is NaN at a pole, as of log at 0."""
+    if product.forward or number_within(out) is None or (places := product.where("steep")) is None:
+        return product
+    pole = Flow(lambda mask: f.logical_or(mask, f.logical_and(
+        f.not_equal(product.value, product.value), f.greater(f.isfinite(x), f.isfinite(out)))), places)
+    return Masked(product.value, product.flow, pole)

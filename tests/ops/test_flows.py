@@ -11,6 +11,7 @@ from ops import DG, G, f
 from ops.kinks import scale
 from ops.kinks.masked import BY_VALUE, NOWHERE, Flow, Masked, bare, chosen, unclear
 from ops.matrices import columns_sent
+from xman import backprop, eval, gradient
 
 EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]
 
@@ -118,6 +119,14 @@ def test_only_what_has_a_nan_is_unclear(size):
     x[size // 2] = np.nan
     for unsure in x, x.astype(np.float32), x[size // 2], float(x[size // 2]), {0: np.ones(1), 1: x}, masked(x):
         assert unclear(unsure)
+
+
+@pytest.mark.parametrize("op", ["divide", "ratio"])
+@pytest.mark.parametrize("zero", [0, 0.0])
+@np.errstate(divide="ignore")
+def test_a_quotient_by_the_number_0_has_an_infinite_slope(op, zero):
+    steps = [("y", op, ("x", zero))]
+    assert backprop(steps, eval(steps, {"x": 2.0}), y=1.0)["x"] == eval(gradient(steps, "y", ["x"]), {"x": 2.0})["dy_dx"] == INF
 
 
 def test_a_product_in_which_0_is_nothing_is_a_product_elsewhere():
