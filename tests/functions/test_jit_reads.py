@@ -368,6 +368,7 @@ OBJECTS = {
     "references": (Plain, lambda b: 2.0 + weakref.getweakrefcount(b), lambda b, k: setattr(b, "own", weakref.ref(b, print))),
     "finalized": (lambda: [a := Plain(), weakref.finalize(a, int)], lambda b: 2.0 + b[-1].alive, lambda b, k: b.pop(0)),
     "mapped_in_c": (lambda: in_file("2.0"), lambda b: sum(s.st_size for s in map(os.stat, [str(b / "k.txt")])), lambda b, k: in_file("2.05")),
+    "computed_in_c": (lambda: in_file("2.0"), lambda b: sum(s.st_size for s in map(getattr(os, "STAT".lower()), [str(b / "k.txt")])), lambda b, k: in_file("2.05")),
     "applied_in_c": (lambda: functools.partial(os.stat, in_file("2.0") / "k.txt"), lambda b: b().st_size, lambda b, k: in_file("2.05")),
     "property_in_c": (lambda: type("Kind", (str,), {"state": property(os.stat)})(in_file("2.0") / "k.txt"), lambda b: b.state.st_size, lambda b, k: in_file("2.05")),
     "ufunc_in_c": (lambda: (np.frompyfunc(os.stat, 1, 1), in_file("2.0") / "k.txt"), lambda b: b[0](b[1]).st_size, lambda b, k: in_file("2.05")),

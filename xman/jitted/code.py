@@ -80,14 +80,14 @@ def facts_of_code(code: CodeType) -> Facts:
 
 
 def loaded_as_values(code: CodeType) -> Iterator[Instruction]:
-    """The loads of what is not called next. A call begins with NULL, before the first name of os.stat(file)
-    or after the last; before 3.11 no instruction says so of a global."""
+    """The loads of what is not called next, nor asked for an attribute. A call begins with NULL, before the
+    first name of os.stat(file) or after the last; before 3.11 no instruction says so of a global."""
     steps = [step for step in get_instructions(code) if step.opname not in IDLE - {"PUSH_NULL"}]
     calls = False
     for step, before, after in zip(steps, [None, *steps], [*steps[1:], steps[-1]], strict=False):
         begins = "NULL" in step.argrepr or before and before.opname == "PUSH_NULL"
         calls = bool(begins or calls and step.opname == "LOAD_ATTR")
-        if step.opname.startswith(("LOAD_", "IMPORT_FROM")) and not calls and after.opname != "PUSH_NULL":
+        if not calls and after.opname not in ("PUSH_NULL", "LOAD_ATTR", "LOAD_METHOD"):
             yield step
 
 

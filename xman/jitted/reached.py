@@ -20,6 +20,7 @@ from . import kinds
 from .code import IDENTITY, LOOKS, TYPE, facts_of_code, imported, nested
 from .kinds import MISSING, Impure, Names, Within, foreign, in_c, is_value
 
+STANDARD = sys.stdlib_module_names
 MOST = 20_000  # the most objects that are looked through
 
 
@@ -175,8 +176,11 @@ class Reach:
     def enqueue(self, contents: Iterable, words: str) -> None:
         """Go on with what an object holds: a function too, which may then be called where nobody hears it."""
         for x in contents:
-            if not kinds.is_pure(x):
-                raise Impure(f"it can hand on {kinds.module_of(x).lstrip('_')}.{x.__name__}")
+            library = issubclass(type(x), ModuleType) and "computed" in self.asks and x.__name__ in STANDARD
+            for function in kinds.scope_of(x).values() if library else [x]:
+                if not kinds.is_pure(function):
+                    words = f"{kinds.module_of(function).lstrip('_')}.{function.__name__}"
+                    raise Impure(f"it can hand on {words}")
             self.todo.append((x, words))
 
     def look_up(self, scope: Mapping, names: Iterable[str], module: str, words: str = "") -> None:
