@@ -17,7 +17,6 @@ from ops.walk import AtLine
 
 from ..errors import XManError
 from ..interpreters.context import unshared
-from ..notation import shortened
 from ..passes.loops.roll import WRITTEN_OUT
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
@@ -42,8 +41,8 @@ def callable_or_refused(name: str, fn: Any, argnums: Any = 0) -> None:
         raise XManError(f"{name} takes a function, and found {type(fn).__name__}; write fn itself, not fn(x)")
     places = [argnums] if is_whole(argnums) else argnums
     if not (isinstance(places, (tuple, list, range)) and places and all(map(is_whole, places))):
-        raise XManError(f"argnums is the position of an argument, or a tuple of them, not {shortened(argnums)}; "
-                        f"the numbers come in a second call: {name}(fn)(x)")
+        raise XManError("argnums is the position of an argument, or a tuple of them, and found "
+                        f"{type(argnums).__name__}; the numbers come in a second call: {name}(fn)(x)")
 
 
 class Derivative(partial):

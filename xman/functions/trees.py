@@ -115,7 +115,8 @@ def matching(tree: Any, structure: Any, name: str, like: str) -> list:
     leaves, shape = flattened_tree(tree)
     if look(shape) != look(structure):
         path, kind, expected = difference(shape, structure, name)
-        raise XManError(f"{path} is {kind} where {like} has {expected}; give {name} as {structure}")
+        raise XManError(f"{path} is {kind} where {like} has {expected}; give {name} the same structure, "
+                        f"{structure}")
     return leaves
 
 
