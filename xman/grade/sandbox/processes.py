@@ -53,14 +53,15 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def end_processes(chosen: Callable[[Running], bool] = lambda process: False, spared: Collection[int] = ()) -> None:
+def end_processes(chosen: Callable[[Running], bool] = lambda process: False,
+                  spared: Collection[int] = ()) -> None:
     """Kill the chosen processes, and the orphans that this one has adopted, with all their descendants.
 
     An orphan has left the session, as the children that this process began itself have not, but for spared.
     """
     deadline, family, orphans, before = time.monotonic() + 5, {0}, set(), -1
-    # again and again: one that is not yet killed may fork, and ends before it is seen: that there is one more
-    # orphan tells of it. They are waited for at the end, so that their number is bounded by the limit meanwhile.
+    # again and again: one that is not yet killed may fork, and end before it is seen: one orphan more tells
+    # of it. They are waited for at the end, so that meanwhile the limit of processes bounds their number.
     while (family or len(orphans) > before) and time.monotonic() < deadline:
         before, running = len(orphans), running_processes()
         orphans |= {process.pid for process in running.values() if process.parent == os.getpid()

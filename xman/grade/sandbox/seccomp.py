@@ -43,7 +43,7 @@ TERMINAL = (0x5412, 0x541C, 0x5423)  # TIOCSTI, TIOCLINUX and TIOCSETD write int
 def program(forks: bool = True, owner: bool = False) -> bytes | None:
     """The filter in the kernel's form; None without libseccomp.
 
-    forks: whether new processes are allowed. owner: whether the worker is the user who grades, and owns files.
+    forks: whether new processes are allowed. owner: whether the worker is the user who grades, with files.
     """
     try:
         import pyseccomp as kernel  # optional; without libseccomp it raises RuntimeError

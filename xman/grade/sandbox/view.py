@@ -88,7 +88,8 @@ def readable_files() -> tuple[list[str], list[str]]:
     These are Python and shared libraries, without the packages that lie among them.
     """
     listable: set[Path] = set()
-    folders = {*standard_libraries(), *library_folders(), *map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64"))}
+    system = map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64"))
+    folders = {*standard_libraries(), *library_folders(), *system}
     files: set[Path] = {python(), *map(Path, ("/etc/ld.so.cache", "/etc/alternatives"))}
     files |= {Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom")}
     files |= {*Path(sys.base_prefix, "lib").glob("libpython*.so*")}
