@@ -36,7 +36,7 @@ def promises(host):
             "an abstract Unix socket of this machine": lambda: reach(socket.AF_UNIX, host["abstract"])},
         "read-only root": {
             "a file outside /tmp and /dev/shm": lambda: proof(writable()),
-            "a file's mode, which stays as it is": lambda: os.chmod(os.__file__, os.stat(os.__file__).st_mode)},
+            "a file's mode, which stays": lambda: os.chmod(os.__file__, os.stat(os.__file__).st_mode)},
         "nothing of this machine's files": {
             "home, /etc, programs and this project": lambda: proof(filter(os.path.lexists, host["files"]))},
         "files cannot be read": {
