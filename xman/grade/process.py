@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,9 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
         pass
     finally:
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        end_processes()  # what a submission has left behind, if this process could not end it
+        with suppress(ChildProcessError):  # mostly there is none: a submission's, if a limit ended what judged it
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            end_processes()
     name = signal.Signals(-code).name if code < 0 else str(code)
     if stop.is_set():
         raise XManError(STOPPED)

@@ -123,7 +123,8 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
                         if slug in before and not waits:  # judged again: no mark changes unseen
                             record["before"] = before[slug]
                         text = json.dumps(record, indent=1) + "\n"
-                        write_whole(out / (VISIBLE if waits else "records") / f"{slug}.json", text)
+                        place = out / (VISIBLE if waits else "records") / f"{slug}.json"
+                        write_whole(place, text, lasting=not waits)
                         # after it is kept: no report holds what Ctrl-C lost
                         if waits:  # without the program: those of a class may not fit into memory
                             del record[PROGRAM]
