@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 
 from xman import XMan, XManError, f, models
 from xman.scale.cut import stages_of
-from xman.train import OPTIMIZERS, fit, step
+from xman.train import OPTIMIZERS, Diverged, fit, step
 
 RNG = np.random.default_rng(0)
 X, y = RNG.normal(size=(37, 6)), RNG.integers(0, 3, 37)
@@ -58,6 +58,21 @@ def test_a_list_is_cut_at_its_sums_with_what_they_need_before_them_and_nothing_t
     rest = [("late", "half", ("x",)), ("w_next", "subtract", ("w", "d")), ("y", "add", ("late", "w_next"))]
     stages = stages_of([("unused", "exp", ("x",)), *rest[:1], *sums, *rest[1:]], ["y"])
     assert stages == [(sums[:1], {"d": "d_here"}), (rest, {})]
+
+
+class Logarithm(XMan):
+    X, y = f.input(), f.input()
+    w = f.param(default=np.full(6, 0.3))
+    score = f.log(X @ w)
+    loss = f.mean(f.square(score - y))
+
+
+@pytest.mark.parametrize("row", [1, 8])
+def test_the_register_that_turned_nan_is_named_whichever_piece_has_its_row(row):
+    rows = np.abs(X[:9]) + 0.1
+    rows[row] = -1
+    with np.errstate(all="ignore"), pytest.raises(Diverged, match="'score'"):
+        fit(Logarithm().setup(), (rows, np.ones(9)), accumulate=3, **QUICK)
 
 
 def test_machine_code_takes_the_steps_of_the_whole_in_pieces():

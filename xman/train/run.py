@@ -152,8 +152,9 @@ class Run:
                 before = {name: values[name].copy() for name in state.arrays}
                 loss = step.take(rows)
                 if batch == latest or loss != loss or not step.finite(values):
-                    first = step.first_unsound(eval(step.training.steps, values | before))
-                    first, state.batch = first or "the loss or a parameter is not finite", batch
+                    tables = (eval(step.training.steps, values | before | piece) for piece in step.pieces)
+                    firsts = [*map(step.first_unsound, tables), "the loss or a parameter is not finite"]
+                    first, state.batch = next(filter(None, firsts)), batch
                     if batch == 0 and loss == loss:
                         self.sound = step.parameters(before)
                     break

@@ -107,6 +107,7 @@ class TrainingStep:
         """Put the inputs for these rows among the values. rows: of all workers."""
         if self.shares is None:
             self.values.update(self.objective.minibatch_inputs(X, y, numbers, epoch))
+            self.pieces: list[dict[str, Any]] = [{}]  # what each has beside the values
         else:
             self.pieces = [self.objective.minibatch_inputs(X[k], y[k], numbers[k], epoch) | shares
                            for k, shares in self.shares.pieces(rows, self.number)]
