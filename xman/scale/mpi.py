@@ -156,8 +156,8 @@ class OfMPI(Workers):
         return self.noticed(self.comm.allgather, x)
 
     def until(self, request: Any) -> None:
-        """Wait; after a moment with sleep, since MPI would keep a core busy that another worker may need. Its
-        own Barrier and Allreduce also took longer: 2.8 µs, and 1.2 ms of 941 kB, beside 1.2 µs and 0.26 ms."""
+        """Wait; after a moment with sleep, since MPI would keep a core busy that another worker may need.
+        MPI's Barrier and Allreduce took longer: 2.8 µs, and 1.2 ms of 941 kB, beside 1.2 µs and 0.26 ms."""
         for tries in itertools.takewhile(lambda _: not request.Test(), itertools.count()):
             if tries > A_MOMENT:
                 time.sleep(2e-5)
