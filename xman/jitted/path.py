@@ -147,6 +147,7 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
             steps, written, sizes = written_down(tape, names, registers, variables)
         except XManError as error:  # a sparse matrix, or a number of more than 64 bits
             raise Impure(str(error)) from None
+        tape.lines, tape.values = [], {}  # which take as much memory as the list
         if not tape.masks:  # shapes that go by values would be another call's
             steps = rolled_where_it_pays(steps, written, {}, sizes=sizes)
         written = iter(written)
