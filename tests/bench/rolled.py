@@ -1,6 +1,6 @@
 """python -m tests.bench.rolled [turns or programs …]: loops that Python wrote out, found again, beside JAX, as a table.
 
-Each row is a program of `programs_of_loops` with so many turns: lines as traced and as rolled; seconds of the first two
+Each row is a program of `programs_of_loops` with so many turns: lines as traced and as rolled; seconds of the first three
 calls and microseconds of a later one (processor time, medians) of `jit(value_and_grad)`, of `jax.jit(jax.value_and_grad)` of the
 same Python loop (not above 300 turns, where its first call takes minutes), and of the gradient of the rolled list on the engine
 jax, where it is a `lax.scan`.
@@ -49,7 +49,7 @@ def for_jax(fn):
 
 
 def measured(call, settle=lambda: None) -> str:
-    first = timed(call) + timed(call)  # what is called once is not always compiled
+    first = sum(timed(call) for _ in range(3))  # plain Python, the trace and the program, where it is `jit` of auto
     settle()
     return f"{first:.2f}, {statistics.median(timed(call) for _ in range(50)) * 1e6:,.0f}"
 
@@ -84,7 +84,7 @@ def row(fn, args: tuple, n: int) -> list[str]:
 def main(counts: list[int], names: list[str]) -> None:
     import jax
     jax.config.update("jax_enable_x64", True)
-    titles = "program", "turns", "lines", "rolled", "jit: first two s, call µs", "JAX's", "lax.scan's"
+    titles = "program", "turns", "lines", "rolled", "jit: first three s, call µs", "JAX's", "lax.scan's"
     print(f"| {' | '.join(titles)} |\n{'|---' * len(titles)}|")
     for n in counts:
         for fn, args in rows(n).items():
