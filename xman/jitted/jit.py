@@ -152,7 +152,7 @@ class Jitted(Derivative):
             self._keep(key, [])
         self.first = None
         # a trace of small arrays takes many times the call; of large ones about as long, and they may go
-        if begins and not self.waits and bytes_of((args, options)) <= LARGE:
+        if begins and not self.waits and bytes_of([*inputs, *fixed]) <= LARGE:
             result = run_plainly(fn, args, options)
             self.first = remembered(args, options)
             return result
@@ -212,8 +212,7 @@ def remembered(args: tuple, options: dict) -> tuple[list[Callable], Any]:
     return [weakref.ref(x) if isinstance(x, weak) else lambda x=x: x for x in leaves], structure
 
 
-def bytes_of(tree: Any) -> int:
-    return sum(x.nbytes for x in flattened_tree(tree)[0] if isinstance(x, np.ndarray))
+def bytes_of(leaves: list) -> int: return sum(x.nbytes for x in leaves if isinstance(x, np.ndarray))
 
 
 def copied(args: tuple) -> list:
