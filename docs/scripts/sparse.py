@@ -11,10 +11,10 @@ import numpy as np
 
 import xman
 
-
 # functions of the point and of the library's sum
 PROGRAMS: dict[str, tuple[str, Callable]] = {
-    "Burgers' equation, Jacobian": ("jacobian", lambda u, _: u[1:-1] * (u[2:] - u[:-2]) / 2 - 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])),
+    "Burgers' equation, Jacobian": (
+        "jacobian", lambda u, _: u[1:-1] * (u[2:] - u[:-2]) / 2 - 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])),
     "an arrow, Hessian": ("hessian", lambda x, total: total(x[0] * x[1:] ** 2) + x[0] ** 4),
     "Rosenbrock's function, Hessian": ("hessian", lambda x, total: total(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2))}
 
@@ -85,7 +85,8 @@ def taylor_row(name: str, fn: Callable, order: int) -> str:
 
 
 if __name__ == "__main__":
-    of_xman("jacobian", PROGRAMS["Burgers' equation, Jacobian"][1], np.ones(9)), of_casadi("jacobian", lambda x, _: x, np.ones(9))  # imports
+    for library in of_xman, of_casadi:  # they import what they need
+        library("jacobian", lambda x, _: x, np.ones(9))
     print("| | columns | set-up: xman, CasADi | a call: xman, CasADi |\n|---|---|---|---|")
     for name in PROGRAMS:
         for n in (1_000, 100_000):

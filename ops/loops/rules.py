@@ -234,14 +234,18 @@ def applying(make: Callable, end: str) -> Callable:
     return rule
 
 
+def counted(function: Function, k: int) -> Function:
+    """The function with the number of the step as a parameter after its k carries."""
+    _, name, parameters, lines, results = function
+    count = fresh("t", {*G, *parameters, *(dst for dst, _, _ in lines)})
+    return ("def", name, (*parameters[:k], count, *parameters[k:]), lines, results)
+
+
 def through_while(rule: Callable) -> Callable:
     """The rule of a `while_loop`: that of a scan over as many steps as the loop made."""
     def contribution(d, out, test, function, k, args, most=None):
-        _, name, parameters, lines, results = function
-        count = fresh("t", {*G, *parameters, *(dst for dst, _, _ in lines)})
-        longer = (*parameters[:k], count, *parameters[k:])
-        step = remembered("counted", function, lambda: ("def", name, longer, lines, results), k)
-        entries = [f.item(args, i) for i in range(len(parameters))]
+        step = remembered("counted", function, lambda: counted(function, k), k)
+        entries = [f.item(args, i) for i in range(len(function[2]))]
         old = lambda i: i if i < k else i - 1
         d = Parts({i + (i >= k): x for i, x in d.items() if i < k or rule is scan_tangent})
         derivatives = rule(d, out, step, k, 1, f.bundle(*entries[:k], f.item(out, k), *entries[k:]))

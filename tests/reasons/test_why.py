@@ -138,6 +138,20 @@ def test_complex_numbers_have_reasons(fn, at, sentence):
     assert sentence in str(why(fn, at))
 
 
+@pytest.mark.parametrize("fn, at, inside", [
+    (lambda x: xman.while_loop(lambda h: np.abs(h) < 10, lambda h: h / (h - 1) * 20, x), 1.0,
+     "= divide(x, z1), is infinite at x = 1, z1 = 0"),
+    (lambda x: xman.while_loop(lambda h: h > 1e-3, lambda h: np.sqrt(h - 1), x), 2.0,
+     "= sqrt(z2), has an infinite slope by z2 at z2 = 0"),
+    (lambda x: xman.cond(x < 1, np.log, lambda x: x, x), 0.0, "= log(x), is infinite at x = 0"),
+    (lambda x: xman.cond(x < 1, np.sqrt, lambda x: x, x), 0.0, "= sqrt(x), has an infinite slope by x at x = 0"),
+    (lambda x: xman.scan(lambda h, _: (xman.cond(h > 0, np.log, lambda h: h / 0.0, h), None), x, length=2)[0], 1.0,
+     "= divide(h1_1, 0.0), is NaN at h1_1 = 0")])
+def test_a_loop_and_a_branch_are_looked_into(fn, at, inside):
+    reason = str(why(fn, at))
+    assert "; written out, line " in reason and reason.endswith(inside), reason
+
+
 @pytest.mark.parametrize("steps", [NORM, tangent(NORM, ["x"])], ids=["of the list", "in the list of a tangent"])
 def test_a_tangent_has_a_reason_too(steps):
     reason = why(steps, {"x": np.zeros(2), "x_dot": np.ones(2)}, "n_dot")
@@ -153,7 +167,7 @@ def test_the_seed_that_a_gradient_begins_with_may_be_the_reason():
     ("y = getitem(x, 0)", "dy_dx", "line 1, y = getitem(x, 0), reads nothing of x at [1]"),
     ("y = std(w)", "dy_dw", "line 1, y = std(w), has the slope 0 by w at w = 1 everywhere"),
     ("a = exp(x)\ny = sum(w)", "dy_dx", "no line that leads to y reads x"),
-    ("a = exp(x)\nb = subtract(a, a)\ny = sum(b)", "dy_dx", "what lines 2 send to it cancels"),
+    ("a = exp(x)\nb = subtract(a, a)\ny = sum(b)", "dy_dx", "what line 2 sends to it cancels"),
     ("y = sum(k)", "dy_dk", "k holds whole numbers, which have no derivative; give it as floats"),
     ("a = mul(x, z)\ny = sum(a)", "dy_dx", "the input z is 0; then line 1, a = mul(x, z), at x = 2, z = 0, makes it 0"),
     ("a = relu(z)\nb = mul(x, a)\ny = sum(b)", "dy_dx",

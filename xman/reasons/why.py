@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import ops
 from ops import walk
 from ops.causes import EVERYWHERE, SIGNS, Contribution, Node, Search, sign_of
 from ops.kinks import MARKS, Masked
+from ops.loops.rules import counted
 from ops.silence import silent
 from ops.writer import Place
 
@@ -24,7 +26,7 @@ from ..interpreters.context import seeds, still_in, varies, without_roots
 from ..jitted import jit
 from ..passes import unroll
 from ..passes.differentiate import ending
-from ..wengert import Steps, WengertList, all_registers, checked_list, needed
+from ..wengert import Steps, WengertList, all_registers, checked_list, needed, temporaries
 from .words import IS, Wording, at_entry, in_words
 
 
@@ -170,15 +172,36 @@ class Numbers:
         return Reason(f"{head}: {sentence}", sign, line, self.steps.places.get(dst), tuple(chain))
 
 
-LOOPS, WRITTEN_OUT = {"scan", "call"}, 10_000  # what is written out to look into it, if it has no more lines
+WRITTEN_OUT = 10_000  # the most lines of a loop that is written out to look into it
 
 
 def without_loops(steps: WengertList, term: Contribution, values: Mapping[str, Any]) -> WengertList | None:
-    """The list with its loops written out, if the reason is within a short one, and nothing loops then."""
-    _, op, args = term.line
-    if op == "scan":
-        slices = values[args[3]][args[1]:args[1] + args[2]]
-        if max(len(x) if np.ndim(x) else x for x in slices) * len(args[0][3]) > WRITTEN_OUT:
+    """The list with its loops written out, if the reason is within a short one."""
+    dst, op, args = term.line
+    if op in ("scan", "while_loop"):
+        slices = values[args[3]][args[1]:args[1] + args[2]] if op == "scan" else values[dst][-1:]
+        longest = max(len(x) if np.ndim(x) else x for x in slices)
+        if longest * len(args[op == "while_loop"][3]) > WRITTEN_OUT:
             return None
-    written_out = unroll(steps, {x: values[x] for x in steps.inputs}) if op in LOOPS else None
-    return written_out if written_out and not LOOPS & {op for _, op, _ in written_out} else None
+    if op not in ops.loops.ROWS:
+        return None
+    written_out = unroll(decided(steps, values), {x: values[x] for x in steps.inputs})
+    return written_out if written_out != steps else None
+
+
+def decided(steps: WengertList, values: Mapping[str, Any]) -> WengertList:
+    """The list with the branch that was taken in place of each `cond`, and with a scan of as many steps as it
+    made in place of each `while_loop`."""
+    lines, names = [], temporaries({*all_registers(steps)})
+    for dst, op, args in steps:
+        if op == "cond":
+            c, yes, no, b = args
+            op, args = "call", (yes if (values[c] if isinstance(c, str) else c) else no, b)
+        elif op == "while_loop":
+            _, function, k, b, *_ = args
+            entries, steps_made = list(itertools.islice(names, len(function[2]))), int(values[dst][-1])
+            lines += [(x, "item", (b, i)) for i, x in enumerate(entries)]
+            lines.append((z := next(names), "bundle", (*entries[:k], steps_made, *entries[k:])))
+            op, args = "scan", (counted(function, k), k, 1, z)
+        lines.append((dst, op, args))
+    return WengertList(lines)

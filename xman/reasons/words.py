@@ -90,7 +90,8 @@ class Wording:
         if self.search.is_whole(name):
             return f"{name} holds whole numbers, which have no derivative; give it as floats"
         if lines:
-            return f"what lines {lines} send to it {'cancels' if sign == 'zero' else 'is ∞ and −∞'}"
+            sent = f"what lines {lines} send" if "," in lines else f"what line {lines} sends"
+            return f"{sent} to it {'cancels' if sign == 'zero' else 'is ∞ and −∞'}"
         if kind == "tangent" or name == self.of:
             return f"the {kind} of {name} is what the derivative begins with"
         return f"no line that leads to {self.of} reads {name}"
@@ -114,9 +115,10 @@ class Wording:
         factors = self.search.factors(node)
         choose, word = (max, "most") if sign == "huge" else (min, "least")
         term, factor = choose(factors, key=lambda pair: pair[1])
+        line, at = self.line(term.line[0]), self.arguments(term, None)
         return term, [f"{self.line(term.line[0])}: times {size:.3g}" for term, size in factors], (
-            f"of the {len(factors)} lines that multiply it, {self.line(term.line[0])},"
-            f"{self.arguments(term, None)}, does so by the {word}, {factor:.3g}")
+            f"of the {len(factors)} lines that multiply it, {line},{at}, does so by the {word}, {factor:.3g}"
+            if len(factors) > 1 else f"{line},{at}, multiplies it by {factor:.3g}")
 
     def through(self, step: Station) -> str:
         """The line by which a step hands on what an earlier one is: line 1, s = dot(x, x), at x = 0,"""
@@ -131,7 +133,7 @@ def at_entry(entry: tuple | None) -> str: return f" at {[*entry]}" if entry else
 def in_words(x: Any) -> str:
     """= 3, or the range of an array."""
     if isinstance(x := bare(x), (tuple, dict)):
-        return f"of {len(x)} arrays"
+        return f"of {len(x)} array{'s' * (len(x) > 1)}"
     if np.asarray(x).dtype.kind not in "biufc":
         return f"of {type(x).__name__}"
     if np.size(x) == 1:
