@@ -143,16 +143,13 @@ def opened(onnx: Any, source: Any) -> Any:
     if version < 13 and any(node.op_type in CHANGED or version < 7 for node in model.graph.node):
         raise XManError(f"the model is of opset {version}, and {', '.join(sorted(CHANGED))} have changed "
                         "since; onnx.version_converter makes it one of opset 13")
-    return written_out(onnx, model, version).graph
+    return in_primitives(onnx, model, version).graph
 
 
-def written_out(onnx: Any, model: Any, version: int) -> Any:
+def in_primitives(onnx: Any, model: Any, version: int) -> Any:
     """The model with operators that ONNX itself defines by others, such as Attention, in terms of these.
-
-    A model with functions of its own stays as it is: a few that call each other can grow beyond all bounds.
-    """
+    A model with functions of its own stays as it is: a few that call each other grow beyond all bounds."""
     from onnx.inliner import inline_selected_functions
-
     for _ in range(0 if model.functions else 4):  # so deep are ONNX's definitions in one another
         nodes = [node for node in with_inner(model.graph.node)
                  if not node.domain and node.op_type not in READ and onnx.defs.has(node.op_type)]
@@ -166,7 +163,7 @@ def written_out(onnx: Any, model: Any, version: int) -> Any:
         try:
             model = inline_selected_functions(model, [("", op) for op in schemas], False, True)
         except RuntimeError:  # of an argument that is left out ONNX does not know the type
-            break
+            return model
     return model
 
 
