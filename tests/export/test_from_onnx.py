@@ -154,22 +154,31 @@ def test_shapes_that_are_computed_from_the_number_of_rows_are_understood():
         np.testing.assert_allclose(eval(steps, {**values, "x": x})["y"], x.reshape(n, 2, 2).mean(2), 1e-5)
 
 
-@pytest.mark.parametrize(("op", "more", "attributes"), [
-    ("Mish", 0, {}), ("HardSwish", 0, {}), ("Softsign", 0, {}), ("Celu", 0, {}), ("ThresholdedRelu", 0, {}), ("PRelu", 1, {}),
-    ("Swish", 0, {}), ("MeanVarianceNormalization", 0, {}),
-    ("GroupNormalization", 2, {"num_groups": 2}), ("RMSNormalization", 1, {"axis": 1}), ("ReduceL1", 0, {}),
-    ("Attention", 2, {"is_causal": 1})])
-def test_an_operator_that_onnx_defines_by_others_is_read_by_its_definition(op, more, attributes):
+@pytest.mark.parametrize(("op", "more", "attributes", "opset"), [
+    ("Mish", 0, {}, 18), ("Celu", 0, {}, 13), ("ThresholdedRelu", 0, {}, 18), ("Swish", 0, {}, 24),
+    ("MeanVarianceNormalization", 0, {}, 13), ("GroupNormalization", 2, {"num_groups": 2}, 21),
+    ("RMSNormalization", 1, {"axis": 1}, 23), ("Attention", 2, {"is_causal": 1}, 24),
+    # what has no definition in older versions
+    ("HardSwish", 0, {}, 14), ("Softsign", 0, {}, 13), ("PRelu", 1, {}, 13), ("Selu", 0, {}, 13),
+    ("HardSigmoid", 0, {"beta": 0.4}, 13), ("ReduceL1", 0, {}, 13), ("ReduceLogSum", 0, {}, 13)])
+def test_an_operator_that_onnx_defines_by_others_is_read_in_old_versions_and_new(op, more, attributes, opset):
     shape = (2, 4, 3, 5)
-    arrays = {"x": R.standard_normal(shape, np.float32)}
+    arrays = {"x": R.random(shape, np.float32) - (op != "ReduceLogSum")}
     sizes = {"GroupNormalization": (4,), "RMSNormalization": shape[1:], "Attention": shape, "PRelu": (5,)}
     arrays |= {f"w{k}": R.random(sizes[op], np.float32) for k in range(more)}
-    model = model_of(node(op, [*arrays], "y", **attributes), inputs=[(x, FLOAT, a.shape) for x, a in arrays.items()], opset=24)
+    model = model_of(node(op, [*arrays], "y", **attributes), inputs=[(x, FLOAT, a.shape) for x, a in arrays.items()], opset=opset)
     text = str(model)
     steps, values, (y,) = from_onnx(model)
     assert str(model) == text
     want, = ReferenceEvaluator(model).run(None, arrays)
     np.testing.assert_allclose(eval(steps, {**values, **arrays})[y], want, 1e-5, 1e-6)
+
+
+def test_an_operator_in_a_loop_is_read_by_its_definition_too():
+    read = from_onnx(loop_of(body_of(node("Mish", ["h"], "h1"), GO, outputs=["go", "h1"]), outputs=["y"], opset=18))
+    x = np.ones(3, np.float32)
+    want = x * np.tanh(np.log1p(np.exp(x)))
+    np.testing.assert_allclose(eval(read.steps, {**read.values, "x": x, "m": np.int64(1)})["y"], want, 1e-6)
 
 
 def test_names_that_no_register_can_have_are_changed_and_stay_apart():
@@ -201,9 +210,9 @@ ADD, GO = node("Add", ["h", "w"], "h1"), node("Identity", ["on"], "go")
 UNTIL = [node("ReduceSum", ["h1"], "s", keepdims=0), node("Less", ["s", "ten"], "go")]
 
 
-def loop_of(body, given=("m", "", "x"), outputs=("y", "all"), op="Loop", **named):
+def loop_of(body, given=("m", "", "x"), outputs=("y", "all"), op="Loop", opset=17, **named):
     return model_of(helper.make_node(op, given, [*outputs], body=body, **named), inputs=[big, ("m", INT, ())][:1 + ("m" in given)],
-                    constants=[("w", np.ones(3, np.float32)), ("ten", np.float32(10.0))], outputs=outputs)
+                    constants=[("w", np.ones(3, np.float32)), ("ten", np.float32(10.0))], outputs=outputs, opset=opset)
 
 
 def test_loops_of_other_tools_take_their_number_of_steps_and_end_on_conditions():
