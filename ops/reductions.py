@@ -21,7 +21,7 @@ def count(x, axis=None, less=0):
 
     A number that float16 cannot hold is np.float32 for an x of float16: 1 / 70,000 would be 1 / ∞ there.
     """
-    shape = np.shape(x)
+    shape = np.shape(x) or (1,)  # a number has an axis of its own, as sums of NumPy take it
     n = math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple)
                   else (shape[axis],)) - less
     halves = getattr(x, "dtype", None) == np.float16  # asked first: a number of rows may be a symbol
@@ -124,7 +124,7 @@ def logsumexp_of_entries(x, axis=None, keepdims=False):
 
 
 def logsumexp_of_any(x, axis=None, keepdims=False):
-    if np.ndim(x) and not count(x, axis):
+    if not count(x, axis):
         return f.log(f.sum(f.exp(x), axis, keepdims))
     return logsumexp_of_entries(x, axis, keepdims)
 

@@ -79,7 +79,7 @@ def test_a_formula_in_the_place_of_a_function_is_right_at_its_edges_too(op):
 
 
 @pytest.mark.parametrize("call", ["cumprod(x, 0)", "logsumexp(x, -1, True)", "prod_of_others(x, 0)", "convolve(x, v)", "convolve(v, x)",
-                                  "correlate(v, x)", "sum(x, 0)", "max(x, -1)", "norm(x, 0)"])
+                                  "correlate(v, x)", "mean(x, 0)", "var(x, -1)", "sum(x, 0)", "max(x, -1)", "norm(x, 0)"])
 def test_a_number_with_an_axis_is_what_numpy_makes_of_it(call):
     values = {"x": np.array(-1.5), "v": np.array([2.0, 3.0])}
     steps = xman.WengertList.from_text(f"y = {call}")

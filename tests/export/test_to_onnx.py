@@ -118,6 +118,11 @@ def test_constants_lie_in_the_file_and_equal_ones_once(tmp_path):
     assert_agree(in_runtime(model, values), eval(steps, values), 1e-12, 0)
 
 
+def test_the_softmax_of_a_number_is_one():
+    model = to_onnx([("y", "softmax", ("x", -1))], {"x": np.float32(-1.5)})
+    assert in_runtime(model, {"x": np.float32(-1.5)})["y"].shape == () and in_runtime(model, {"x": np.float32(-1.5)})["y"] == 1
+
+
 ROWS = {  # what may depend on the number of rows: a list, and its inputs with any number of them
     "a mean": ("s = mean(x)", "x"), "a variance": ("s = var(x, 0, False, 1)", "x"), "a count": ("s = count(x)\nt = divide(1.0, s)", "x"),
     "a reshape": ("s = reshape(x, (-1,))\nt = cumsum(s, 0)", "x"), "two inputs": ("s = concat(0, x, v)\nt = sum(s, 1)", "xv"),

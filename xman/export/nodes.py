@@ -236,8 +236,13 @@ def beyond(xp: Nodes) -> dict[str, Callable]:
                        keys_strings=categories, values_int64s=range(len(categories)),
                        default_int64=len(categories))
 
-    plain = {op: unary(op, op.capitalize()) for op in ("softmax", "sigmoid", "erf", "det")}
-    return {"einsum": einsum, "codes": codes} | plain
+    def softmax(x, axis=-1):
+        if np.ndim(getattr(x, "example", x)):
+            return rows["softmax"](x, axis)
+        return xp.squeeze(rows["softmax"](xp.reshape(real(x), (1,)), axis), (0,))  # ONNX has none of a number
+
+    rows = {op: unary(op, op.capitalize()) for op in ("softmax", "sigmoid", "erf", "det")}
+    return rows | {"einsum": einsum, "codes": codes, "softmax": softmax}
 
 
 # ---- what ONNX Runtime computes in float32 alone, in terms of what it computes in float64 ------------------
