@@ -13,6 +13,7 @@ import pytest
 
 from xman import tables
 from xman.tables import TableError
+from xman.train import load
 
 pa = pytest.importorskip("pyarrow")
 ROWS = [
@@ -37,10 +38,10 @@ def sqlite(path, names=("rows",)):
         base.commit()
 
 
-def excel(path):
+def excel(path, *above, names=(*ROWS[0],)):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
-    for row in [[*ROWS[0]], *([*row.values()] for row in ROWS)]:
+    for row in [*above, names, *((*row.values(),) for row in ROWS)]:
         book.active.append(row)
     book.save(path)
 
@@ -89,6 +90,19 @@ def test_a_table_is_the_same_in_each_format(tmp_path, name):
     assert np.array_equal(data.features(wanted), like.features(table)) and data.classes == ("a", "b")
 
 
+@pytest.mark.parametrize("write", [zipped, lambda path: path.write_bytes(gzip.compress(CSV))], ids=["zip", "gzip"])
+def test_a_packed_file_is_trained_on_whatever_its_name(tmp_path, write):
+    write(tmp_path / "x.packed")
+    assert load(tmp_path / "x.packed").prepared.columns[0].name == "size"
+
+
+def test_the_rule_of_a_table_in_markdown_is_no_row_with_a_target(tmp_path):
+    cells = [" | ".join(line.split(",")) for line in CSV.decode().split("\n")]
+    (tmp_path / "x.txt").write_text("\n".join([cells[0], " | ".join(["---"] * 5), *cells[1:]]))
+    data = tables.prepared(tables.read(tmp_path / "x.txt"))
+    assert data.classes == ("a", "b") and "1 row without a target" in " ".join(data.remarks) and data.columns[0].kind == "number"
+
+
 @pytest.mark.parametrize(
     "write, words",
     [
@@ -106,8 +120,12 @@ def test_a_table_is_the_same_in_each_format(tmp_path, name):
         (lambda path: path.write_bytes(gzip.compress(CSV)[:60]), "cannot be read"),
         (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(50)), "cannot be read"),
         (lambda path: path.write_bytes(b'[{"a": {"b": 1}, "y": 2}, {"y": 3}]'), "holds struct"),
+        (lambda path: excel(path, ["a report"]), "the first row is 'a report' alone; remove what stands above"),
+        (lambda path: excel(path, names=["size", "word", "size", "code", "kind"]), "two columns are called 'size'"),
+        (lambda path: path.write_bytes(b'[["a", "a"], [1, 2]]'), "two columns are called 'a'"),
+        (lambda path: path.write_bytes(b"a,b"), "the table has a header and no rows"),
     ],
-    ids=range(11),
+    ids=range(15),
 )
 def test_what_is_no_single_table_is_refused_by_its_name(tmp_path, write, words):
     write(tmp_path / "x")

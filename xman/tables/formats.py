@@ -10,7 +10,8 @@ import re
 import sqlite3
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,8 @@ def file_kind(path: Path) -> str:
 
 
 def content_kind(path: Path) -> str:
-    """The kind of a file by its first bytes, or "" for a text. TableError names a format that is not read."""
+    """The kind of a file by its first bytes, "csv" for a packed text, or "". TableError names a format that is
+    not read."""
     with open(path, "rb") as file:
         head = file.read(64)
     if zipfile.is_zipfile(path) and "xl/workbook.xml" in zipfile.ZipFile(path).namelist():
@@ -49,7 +51,8 @@ def content_kind(path: Path) -> str:
         text = text_of(file.read(2 ** 16)).strip()
     with suppress(ValueError):
         return "json" * isinstance(json.loads(text.partition("\n")[0]), (dict, list))
-    return "json" if re.match(r'\[\s*[\[{]|\{\s*"', text) else ""
+    is_packed = head.startswith((b"PK\x03\x04", *PACKED))
+    return "json" if re.match(r'\[\s*[\[{]|\{\s*"', text) else "csv" * is_packed
 
 
 def text_of(text: bytes) -> str:
@@ -110,23 +113,37 @@ def sqlite(path: Path, rows: int | None) -> Iterator[Any]:
             raise TableError(f"{path}: the base holds the tables {', '.join(names[:9]) or 'none'}; wanted one: write "
                              "the others elsewhere")
         cursor = base.execute('SELECT * FROM "' + names[0].replace('"', '""') + '"')
-        yield of_rows([name for name, *_ in cursor.description], cursor.fetchall())
+        yield of_rows(path, [name for name, *_ in cursor.description], cursor.fetchall())
 
 
 def xlsx(path: Path, rows: int | None) -> Iterator[Any]:
-    book = extra("openpyxl", "xlsx", "a table of Excel").load_workbook(path, read_only=True, data_only=True)
-    sheets = {sheet.title: [row for row in sheet.values if any(cell is not None for cell in row)]
-              for sheet in book.worksheets}
+    with open(path, "rb") as file:  # of a path openpyxl wants an ending
+        book = extra("openpyxl", "xlsx", "a table of Excel").load_workbook(file, read_only=True, data_only=True)
+        sheets = {sheet.title: [row for row in sheet.values if any(cell is not None for cell in row)]
+                  for sheet in book.worksheets}
     full = [title for title, lines in sheets.items() if lines]
     if len(full) != 1:
         raise TableError(f"{path}: the sheets {', '.join(full[:9]) or 'none'} hold cells; wanted one sheet: keep the "
                          "one that is meant")
     names, *lines = sheets[full[0]]
-    yield of_rows(["" if name is None else str(name) for name in names], lines)
+    if len(names) > 1 == sum(name is not None for name in names):
+        title = next(str(name) for name in names if name is not None)
+        raise TableError(f"{path}: the first row is {title[:40]!r} alone; remove what stands above the names "
+                         "of the columns")
+    yield of_rows(path, ["" if name is None else str(name) for name in names], lines)
 
 
-def of_rows(names: list[str], lines: list) -> Any:
+def of_rows(path: Path, names: list[str], lines: list) -> Any:
+    names = distinct(path, names)
     return of_frame(dict(zip(names, zip(*lines, strict=True) if lines else [[]] * len(names), strict=True)))
+
+
+def distinct(path: str | Path, names: Sequence[str]) -> list[str]:
+    """The names of columns, with one for each that has none but the first, which may be an index of pandas.
+    TableError where two are alike."""
+    if repeated := [name for name, n in Counter(names).items() if name and n > 1]:
+        raise TableError(f"{path}: two columns are called {repeated[0]!r}; rename one of them")
+    return [name or f"column{k}" * (k > 1) for k, name in enumerate(names, 1)]
 
 
 def from_json(path: Path, rows: int | None) -> Iterator[Any]:
@@ -153,7 +170,7 @@ def from_json(path: Path, rows: int | None) -> Iterator[Any]:
         if not all(isinstance(name, str) for name in names) or {*map(len, lines)} - {len(names)}:
             raise TableError(f"{path}: found lists of cells; wanted objects, or as the first list the names of "
                              "columns")
-        return (yield of_rows(names, lines))
+        return (yield of_rows(path, names, lines))
     if isinstance(document, dict):
         is_columns = all(isinstance(values, (list, dict)) for values in document.values())
         document = ({name: [*values.values()] if isinstance(values, dict) else values

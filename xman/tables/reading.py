@@ -4,12 +4,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .formats import READERS, content_kind, file_kind, readable, unpacked
+from .formats import READERS, content_kind, distinct, file_kind, readable, unpacked
 from .frames import TableError, arrow, first_line, of_frame, usual
 from .spellings import NULLS
 
@@ -148,6 +147,8 @@ def misread(path: str | Path, form: Form, words: str) -> TableError:
         cells = f"{count} cell{'s' * (count != '1')}"
         return TableError(f"{where}: found {cells}, wanted {expected} as in the first line: {text[:60]!r}; put "
                           f"a cell that holds {form.delimiter!r} in quotes, or mend the row")
+    if "Could not skip" in words:
+        words = "the table has a header and no rows; wanted rows below it"
     return TableError(f"{path}: {words}")
 
 
@@ -186,10 +187,7 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, name_lists
     if not header:
         numbered = [f"column{k}" for k in range(1, len(names) + 1)]
         names = next((list(row) for row in name_lists if len(row) == len(names)), numbered)
-    if repeated := [name for name, n in Counter(names).items() if name and n > 1]:
-        raise TableError(f"{path}: two columns are called {repeated[0]!r}; rename one of them")
-    # the index that pandas writes has no name
-    names[1:] = [name or f"column{k}" for k, name in enumerate(names[1:], 2)]
+    names = distinct(path, names)
     # pyarrow reads on below the header's own lines, of which a quoted name can take several
     lines = file[:len(file) - len(text.lstrip("\n"))].count("\n")
     return Form(delimiter, encoding, names, lines + 1 + sum(name.count("\n") for name in rows[0]) if header

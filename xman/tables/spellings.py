@@ -9,7 +9,7 @@ import numpy as np
 
 from .frames import arrow
 
-NULLS = ["", *r"""NA na N/A n/a NaN nan NAN Nan NaT null NULL Null None #N/A #n/a -nan -NaN
+NULLS = ["", *r"""NA na N/A n/a NaN nan NAN Nan NaT --- null NULL Null None #N/A #n/a -nan -NaN
 n.a. N.A. <NA> (null) \N ? - -- — . #VALUE! #DIV/0! #REF! #NAME? #NUM! #NULL!""".split()]
 # what stands for a missing number or date; among other words each may be an answer as good as any
 ABSENT = ("none|nil|missing|unknown|undefined|unavailable|not available|not applicable|no data|blank|(blank)|tbd|tba|nd|"
