@@ -69,7 +69,7 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
 
 
 def at_pole(product: Masked, out: Any, x: Any) -> Masked:
-    """The product, of which nothing is known further back either where it is NaN at a pole, as of log at 0."""
+    """The product, of which nothing is known further back where it is NaN at a pole, as of log at 0."""
     if product.forward or number_within(out) is None or (places := product.where("steep")) is None:
         return product
     pole = Flow(lambda mask: f.logical_or(mask, f.logical_and(

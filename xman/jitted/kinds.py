@@ -296,11 +296,16 @@ def is_pure(x: Any) -> bool:
 def module_of(x: Any) -> str:
     """The module of a function, which may have another's __module__, or of the class whose method it is."""
     owner = getattr(x, "__objclass__", getattr(x, "__self__", None))
-    if type(x) is types.FunctionType or owner is None or isinstance(owner, types.ModuleType):
-        return getattr(x, "__globals__", vars(builtins) | {"__name__": x.__module__}).get("__name__") or ""
+    if type(x) is types.FunctionType:
+        return x.__globals__.get("__name__") or ""
+    if owner is None or isinstance(owner, types.ModuleType):
+        return x.__module__ or ""
     return (owner if isinstance(owner, type) else type(owner)).__module__
 
 
-def doing(module: str, name: str) -> str:
-    """The sentence for a call of what does more than compute."""
-    return f"it calls {'' if module == 'builtins' else module.lstrip('_') + '.'}{name}"
+def title_of(x: Any) -> str:
+    return dotted(module_of(x), x.__name__)
+
+
+def dotted(module: str, name: str) -> str:
+    return name if module == "builtins" else f"{module.lstrip('_')}.{name}"

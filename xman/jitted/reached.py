@@ -179,8 +179,7 @@ class Reach:
             library = issubclass(type(x), ModuleType) and "computed" in self.asks and x.__name__ in STANDARD
             for function in kinds.scope_of(x).values() if library else [x]:
                 if not kinds.is_pure(function):
-                    words = f"{kinds.module_of(function).lstrip('_')}.{function.__name__}"
-                    raise Impure(f"it can hand on {words}")
+                    raise Impure(f"it can hand on {kinds.title_of(function)}")
             self.todo.append((x, words))
 
     def look_up(self, scope: Mapping, names: Iterable[str], module: str, words: str = "") -> None:
@@ -189,11 +188,9 @@ class Reach:
         for name in {*names} - looked_up:
             looked_up.add(name)
             if name in scope and not (module == "builtins" and name in LOOKS):
-                named = words or f"the global {name}"
+                self.todo.append((scope[name], words or f"the global {name}"))
                 if name in self.handed:
-                    self.enqueue([scope[name]], named)
-                else:
-                    self.todo.append((scope[name], named))
+                    self.enqueue([scope[name]], words)
 
     def module(self, x: ModuleType, words: str) -> None:
         scope = kinds.scope_of(x)
@@ -287,7 +284,7 @@ class Reach:
             self.asks.add("special")
         if kind.__name__ == "cython_function_or_method" or kind is type(np.sum):
             if not kinds.computes(x.__module__, x.__name__):  # no call of it is heard
-                raise Impure(kinds.doing(x.__module__, x.__name__))
+                raise Impure(f"it can call {kinds.title_of(x)}")
             return
         if isinstance(x, np.ndarray) and ("computed" in self.asks or self.attributes & {"base", "obj"}):
             self.enqueue([x.base], words)
@@ -300,7 +297,7 @@ class Reach:
             raise Impure(f"it can read {words}, a {kind.__qualname__}, whose whole state cannot be compared")
         if kind is not base:
             self.add(x, kinds.attributes, words)
-            if any(map(slotted, kind.__mro__)):
+            if kinds.slots(x):
                 self.add(x, kinds.slots, words)
         elif kind in (SimpleNamespace, functools.partial):
             self.todo.append((vars(x), words))
@@ -310,7 +307,3 @@ def no_argument(x: Any) -> bool:
     """Whether x is of a kind that stands for itself: no argument that becomes an input is the same object."""
     themselves = type, ModuleType, FunctionType, BuiltinFunctionType, Enum
     return x is None or type(x) is object or isinstance(x, themselves)
-
-
-def slotted(kind: type) -> bool:
-    return not in_c(kind) and "__slots__" in vars(kind)

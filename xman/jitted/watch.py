@@ -19,7 +19,7 @@ from ..functions.trace import watched
 from ..functions.tracer import unheard
 from ..traced.arraylike import ArrayLike
 from .code import TYPE, facts_of_code, nested
-from .kinds import computes, doing, foreign, is_pure, module_of
+from .kinds import computes, dotted, foreign, is_pure, title_of
 from .reached import Place, Reach, unchanged
 
 IMPORTS = "<frozen importlib._bootstrap"  # the file of Python's import
@@ -78,13 +78,9 @@ class Watch:
         if event == "call" and not foreign(frame.f_code.co_filename):
             self.enter(frame)
             return
-        module, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
-        if event == "c_call":
-            pure, name, module = is_pure(called), called.__name__, module_of(called)
-        else:
-            pure = computes(module, name)
-        if not pure:
-            self.sentence = doing(module, name)
+        name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
+        if not (is_pure(called) if event == "c_call" else computes(*name)):
+            self.sentence = f"it calls {title_of(called) if event == 'c_call' else dotted(*name)}"
 
     def imports(self, frame: FrameType) -> bool:
         """Whether the call belongs to a first import: a module's body and the finders run once."""
