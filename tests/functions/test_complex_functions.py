@@ -231,7 +231,8 @@ def test_check_compares_along_both_axes():
 @pytest.mark.parametrize("use", [
     lambda: xman.sparse_jacobian(lambda z: np.abs(z) ** 2)(POINTS), lambda: xman.sparse_hessian(lambda z: np.sum(np.abs(z) ** 2))(POINTS),
     lambda: xman.minimize(lambda z: np.sum(np.abs(z)), start=POINTS), lambda: xman.least_squares(np.abs, start=POINTS),
-    lambda: xman.Jacobian(STEPS, STEPS.outputs[0], ["z"])({"z": POINTS}), lambda: xman.taylor(np.exp, POINTS, POINTS, 2)])
+    lambda: xman.Jacobian(STEPS, STEPS.outputs[0], ["z"])({"z": POINTS}), lambda: xman.taylor(np.exp, POINTS, POINTS, 2),
+    lambda: xman.Jacobian([("y", "mul", ("x", 1j)), ("s", "sum", ("y",))], "s", ["x"], sparse=True)({"x": POINTS.real})])
 def test_a_room_for_real_numbers_refuses_complex_ones(use):
     with pytest.raises(XManError, match="complex"):
         use()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression
+from ops.facts import is_complex
 from ops.kinks import unclear
 
 from ..errors import XManError, nearest, refuse_unknown
@@ -117,8 +118,9 @@ def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
         if not isinstance(x, Expression):
             inputs[name] = x = np.asarray(x, float if isinstance(x, int) else None)[()]
             if x.dtype.kind != "f":
-                fact = "whole numbers have no derivative" if x.dtype.kind in "biu" else "only floats have one"
-                raise XManError(f"{name!r} holds {x.dtype}, and {fact}; give it as floats")
+                fact = ("whole numbers have no derivative; give it as floats" if x.dtype.kind in "biu" else
+                        "this is for floats" + "; `jacobian` of a function takes complex numbers" * is_complex(x))
+                raise XManError(f"{name!r} holds {x.dtype}, and {fact}")
     return inputs
 
 

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, eye_array, vstack
 from ops import f
 from ops.writer import fresh
 
+from ..errors import XManError
 from ..interpreters import backprop, eval, forward, shapes
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
@@ -109,6 +110,9 @@ def compressed(steps: WengertList, of: Sequence[str], wrt: Sequence[str], likes:
     `passes_of`; "star" is for second derivatives, of which the pattern is that of a symmetric matrix.
     """
     sizes = shapes(steps, likes)
+    if strange := [y for y in of if np.dtype(sizes[y][1]).kind == "c"]:
+        raise XManError(f"{strange[0]!r} is complex, and sparse derivatives are of real numbers; differentiate "
+                        "its real and imaginary parts")
     pattern = pattern_between(steps, of, wrt, sizes, likes)
     if by == "star":
         pattern = (pattern + pattern.T).astype(bool).tocsr()
