@@ -47,7 +47,7 @@ def send(d: Any, slope: Any) -> Any:
     if kind is over:
         d = send(d, slope.times)
         if type(d) is float:
-            d = np.float64(d) if type(slope.divisor) is float else d  # 1/0 is ∞
+            d = np.float64(d) if type(slope.divisor) in (int, float) else d  # 1/0 is ∞
         d = f.ratio(d, slope.divisor) if slope.or_nothing else d / slope.divisor
         return -d if slope.negative else d
     if kind is only:

@@ -11,7 +11,7 @@ from ops import DG, G, f
 from ops.kinks import scale
 from ops.kinks.masked import BY_VALUE, NOWHERE, Flow, Masked, bare, chosen, unclear
 from ops.matrices import columns_sent
-from xman import backprop, eval, gradient
+from xman import backprop, eval, forward, gradient
 
 EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]
 
@@ -123,10 +123,12 @@ def test_only_what_has_a_nan_is_unclear(size):
 
 @pytest.mark.parametrize("op", ["divide", "ratio"])
 @pytest.mark.parametrize("zero", [0, 0.0])
-@np.errstate(divide="ignore")
+@np.errstate(divide="ignore", invalid="ignore")
 def test_a_quotient_by_the_number_0_has_an_infinite_slope(op, zero):
-    steps = [("y", op, ("x", zero))]
-    assert backprop(steps, eval(steps, {"x": 2.0}), y=1.0)["x"] == eval(gradient(steps, "y", ["x"]), {"x": 2.0})["dy_dx"] == INF
+    steps = [("y", op, ("x", zero)), ("d", "subtract", ("y", "y")), ("z", "tanh", ("d",))]
+    values = eval(steps, {"x": 2.0})
+    assert backprop(steps[:1], values, y=1.0)["x"] == eval(gradient(steps, "y", ["x"]), {"x": 2.0})["dy_dx"] == INF
+    assert np.isnan(forward(steps, values, x=1.0)["z"])  # by the second walk
 
 
 def test_a_product_in_which_0_is_nothing_is_a_product_elsewhere():
