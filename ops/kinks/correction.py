@@ -39,7 +39,7 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
             sure.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
                         if numbers else f.isfinite(out))
         if settles and (d.forward or numbers):
-            sure.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
+            sure.append(f.logical_not(f.logical_and(f.equal(f.abs(x), math.inf), f.isfinite(out))))
         if sure and d.steep is not d.flow:
             mask = functools.reduce(f.logical_and, sure)
             if numbers:  # only a NaN, and one that x does not explain; (eˣ)^½ is ∞ where its slope is 0

@@ -219,3 +219,9 @@ def test_what_overflows_in_what_does_not_settle_there_is_not_said_to_be_flat(out
 def test_a_root_of_what_overflows_is_not_said_to_be_flat(root):
     for inner, slope in itertools.product((np.exp, np.expm1, np.exp2, np.sinh, np.cosh), MODES.values()):
         assert slope(lambda x: root(inner(x)))(np.float64(2000.0)) != 0.0  # noqa: B023
+
+
+@np.errstate(all="ignore")
+def test_the_list_of_a_tangent_is_nan_where_the_value_is():
+    steps = trace(lambda x: np.log1p(x) / np.cosh(x), 1.0)
+    assert np.isnan(eval(tangent(steps, ["x"]), {"x": -1000.0, "x_dot": 1.0})[f"{steps[-1][0]}_dot"])
