@@ -237,3 +237,10 @@ def test_a_recurrent_network_as_a_loop_is_the_unrolled_one(network, tmp_path):
     for x in params:
         np.testing.assert_allclose(slopes[f"dloss_d{x}"], right[x], rtol=1e-13, atol=1e-15)
         np.testing.assert_allclose(compiled[f"dloss_d{x}"], right[x], rtol=1e-12, atol=1e-14)
+
+
+def test_no_rate_is_above_the_most_and_the_loss_is_that_of_the_rates_themselves():
+    X, y, parameters = np.array([[0.0], [50.0]]), np.array([1.0, 2.0]), {"W": np.ones((1, 1)), "b": np.zeros((1, 1))}
+    bounded, free = PoissonRegression(1, most=7.0, **DOUBLE), PoissonRegression(1, **DOUBLE)
+    assert predict(bounded, parameters, X).ravel().tolist() == [1.0, 7.0] and predict(free, parameters, X)[1, 0] > 1e21
+    assert evaluate(bounded, parameters, (X, y)) == evaluate(free, parameters, (X, y))

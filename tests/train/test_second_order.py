@@ -8,7 +8,7 @@ from xman import Hessian, XMan, XManError, backprop, eval, f, outer_products
 from xman.matrices import packed
 from xman.models import MLP, AdaptiveBasis, LogisticRegression
 from xman.train import Diverged, TrainingError, cosine, evaluate, fit
-from xman.train.second_order import METHODS
+from xman.train.second_order import METHODS, conjugate_gradients
 
 R = np.random.default_rng(8)
 X = np.linspace(-1, 1, 40)[:, None]
@@ -217,3 +217,15 @@ def test_a_loss_of_many_numbers_is_refused():
 def test_a_name_that_is_none_is_told_of_them():
     with pytest.raises(XManError, match="there is no optimizer 'levenberg'; .*gauss-newton, levenberg-marquardt, newton-cg"):
         run(network(), DATA, "levenberg")
+
+
+def test_turns_that_lower_the_model_by_hardly_anything_are_not_taken():
+    """Curvatures from 1 to 1e-9, as of columns that are nearly alike: the residual falls slowly, the model is at its end."""
+    curvatures, g, turns = np.geomspace(1, 1e-9, 400), np.geomspace(1, 1e-9, 400), []
+
+    def times(v):
+        turns.append(1)
+        return curvatures * v
+    model = lambda p: g @ p + p @ (curvatures * p) / 2
+    short, counted = conjugate_gradients(times, g, 1e-12, gain=0.5), len(turns)
+    assert model(short) < 0.85 * model(conjugate_gradients(times, g, 1e-12)) < 0 and 5 * counted < len(turns)

@@ -36,8 +36,7 @@ def file_kind(path: Path) -> str:
 
 
 def content_kind(path: Path) -> str:
-    """The kind of a file by its first bytes, "csv" for a packed text, or "". TableError names a format that is
-    not read."""
+    """The kind of a file by its first bytes, "csv" for a packed text, or "". TableError names others."""
     with open(path, "rb") as file:
         head = file.read(64)
     if zipfile.is_zipfile(path) and "xl/workbook.xml" in zipfile.ZipFile(path).namelist():
@@ -117,8 +116,9 @@ def sqlite(path: Path, rows: int | None) -> Iterator[Any]:
 
 
 def xlsx(path: Path, rows: int | None) -> Iterator[Any]:
+    load_workbook = extra("openpyxl", "xlsx", "a table of Excel").load_workbook
     with open(path, "rb") as file:  # of a path openpyxl wants an ending
-        book = extra("openpyxl", "xlsx", "a table of Excel").load_workbook(file, read_only=True, data_only=True)
+        book = load_workbook(file, read_only=True, data_only=True)
         sheets = {sheet.title: [row for row in sheet.values if any(cell is not None for cell in row)]
                   for sheet in book.worksheets}
     full = [title for title, lines in sheets.items() if lines]
