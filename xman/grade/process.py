@@ -103,7 +103,7 @@ def one_apart(events: Iterable[Event], cpu_seconds: int, stop: threading.Event) 
         pass
     finally:
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        with suppress(ChildProcessError):  # mostly there is none: a submission's, if a limit ended what judged it
+        with suppress(ChildProcessError):  # there is one if a limit ended what judges before its worker
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             end_processes()
     name = signal.Signals(-code).name if code < 0 else str(code)
