@@ -141,19 +141,17 @@ class Over(Exception):
     """The curvature along a direction is not positive, or a turn gained hardly anything."""
 
 
-def conjugate_gradients(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0,
-                        gain: float = 0.0) -> np.ndarray:
+def conjugate_gradients(A: Product, g: Vector, rtol: float, damping: float = 0, gain: float = 0) -> Vector:
     """p of (A + damping) p = −g by conjugate gradients; if a curvature is not positive, the p up to there.
 
-    times: the product with A. accuracy: the relative size of the residual at which they stop. gain: they also
+    A: the product with it. rtol: the relative size of the residual at which they stop. gain: they also
     stop where a turn lowers the model gᵀp/2 by less than this share of the mean (Nash and Sofer 1990, §2)."""
     from scipy.sparse.linalg import LinearOperator, cg
 
     latest, turns = -g, 0
 
     def curved(v: np.ndarray) -> np.ndarray:
-        image = times(v) + damping * v
-        if not v @ image > 0:
+        if not v @ (image := A(v) + damping * v) > 0:
             raise Over
         return image
 
@@ -164,8 +162,8 @@ def conjugate_gradients(times: Product, g: np.ndarray, accuracy: float, damping:
             raise Over
 
     try:
-        A = LinearOperator((g.size, g.size), curved, dtype=float)
-        return cg(A, -g, rtol=accuracy, maxiter=5 * g.size, callback=note)[0]
+        shifted = LinearOperator((g.size, g.size), curved, dtype=float)
+        return cg(shifted, -g, rtol=rtol, maxiter=5 * g.size, callback=note)[0]
     except Over:
         return latest
 
@@ -176,10 +174,9 @@ def gauss_newton(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: P
 
 
 def newton_cg(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: Product) -> tuple:
-    """The step, solved the more accurately the smaller g is (Nocedal and Wright, algorithm 7.1), until a turn
-    hardly lowers the quadratic model: of columns that are nearly alike a residual falls for thousands."""
-    accuracy = min(0.5, np.sqrt(np.linalg.norm(g)))
-    return step.shortened(w, E, g, conjugate_gradients(times, g, accuracy, gain=0.5))
+    """The step, solved the more accurately the smaller g is (Nocedal and Wright, algorithm 7.1)."""
+    p = conjugate_gradients(times, g, min(0.5, np.sqrt(np.linalg.norm(g))), gain=0.5)
+    return step.shortened(w, E, g, p)
 
 
 def levenberg_marquardt(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: Product) -> tuple:
