@@ -241,6 +241,6 @@ def test_a_recurrent_network_as_a_loop_is_the_unrolled_one(network, tmp_path):
 
 def test_no_rate_is_above_the_most_and_the_loss_is_that_of_the_rates_themselves():
     X, y, parameters = np.array([[0.0], [50.0]]), np.array([1.0, 2.0]), {"W": np.ones((1, 1)), "b": np.zeros((1, 1))}
-    bounded, free = PoissonRegression(1, most=7.0, **DOUBLE), PoissonRegression(1, **DOUBLE)
+    bounded, free = PoissonRegression(1, largest=7.0, **DOUBLE), PoissonRegression(1, **DOUBLE)
     assert predict(bounded, parameters, X).ravel().tolist() == [1.0, 7.0] and predict(free, parameters, X)[1, 0] > 1e21
     assert evaluate(bounded, parameters, (X, y)) == evaluate(free, parameters, (X, y))

@@ -217,7 +217,7 @@ def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XM
         raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
     features = int(np.prod(X.shape[1:]))
     if name == "poisson" and not isinstance(data.train, Stream):
-        options["most"] = float(data.train[1].max())
+        options["largest"] = float(data.train[1].max())
     if name == "basis":
         if isinstance(data.train, Stream):
             raise XManError("a basis begins with the range of all rows; leave out --memory")

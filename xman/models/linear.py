@@ -37,15 +37,15 @@ class LinearRegression(Linear):
 class PoissonRegression(Linear):
     """outputs = exp(X·W + b), rates of counts y; loss = mean(outputs − y·scores), −log p(y) without log y!.
 
-    features, outputs, options: as for `LinearRegression`. most: outputs are cut there (None: nowhere), since
+    features, outputs, options: as for `LinearRegression`. largest: outputs end there (None: nowhere), since
     a row beyond those of training may have any rate: at a score of 10 above theirs 22,000 times as large."""
 
-    def __init__(self, features: int, outputs: int = 1, *, most: float | None = None, **options: Any):
+    def __init__(self, features: int, outputs: int = 1, *, largest: float | None = None, **options: Any):
         super().__init__(features, outputs, **options)
         self.outputs = rates = f.exp(self.scores)
         self.loss = f.mean(rates - self.y * self.scores)
-        if most is not None:
-            self.outputs = f.minimum(rates, most)
+        if largest is not None:
+            self.outputs = f.minimum(rates, largest)
         self.setup()
 
 

@@ -46,9 +46,9 @@ def application(model: Model, body: int = BODY) -> Any:
 
     async def predict(request: Any) -> Any:
         try:
-            data = await arrived(request, body)
-            compute = partial(predictions, model, data)
-            return answer(200, compute() if len(data) < SMALL else await asyncio.to_thread(compute))
+            message = await arrived(request, body)
+            compute = partial(predictions, model, message)
+            return answer(200, compute() if len(message) < SMALL else await asyncio.to_thread(compute))
         except XManError as error:
             return answer(getattr(error, "status", 422), {"error": str(error)})
 
@@ -69,29 +69,29 @@ async def arrived(request: Any, most: int) -> bytes:
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > most:
         raise too_large
-    data, late, reading = bytearray(), [], asyncio.current_task()
+    message, expired, reading = bytearray(), [], asyncio.current_task()
     # a task of its own, as asyncio.wait_for has it, takes longer than a prediction
-    timer = asyncio.get_running_loop().call_later(SECONDS, lambda: late.append(reading.cancel()))
+    timer = asyncio.get_running_loop().call_later(SECONDS, lambda: expired.append(reading.cancel()))
     try:
         async for piece in request.stream():
-            data += piece
-            if len(data) > most:
+            message += piece
+            if len(message) > most:
                 raise too_large
     except asyncio.CancelledError:
-        if not late:
+        if not expired:
             raise
         raise Refusal(408, f"the request did not arrive within {SECONDS} seconds") from None
     finally:
         timer.cancel()
-    return bytes(data)
+    return bytes(message)
 
 
-def predictions(model: Model, data: bytes) -> dict[str, Any]:
+def predictions(model: Model, message: bytes) -> dict[str, Any]:
     """The answer to the body of a request. XManError where it has none."""
     def no_number(word: str) -> None:
         raise ValueError(f"{word} is no number of JSON; null is a missing cell")
     try:
-        content = json.loads(data, parse_constant=no_number)
+        content = json.loads(message, parse_constant=no_number)
     except (ValueError, RecursionError) as error:
         raise Refusal(400, f"the request is no JSON: {error}") from None
     rows = content.get("rows", content) if isinstance(content, dict) else content

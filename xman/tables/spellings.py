@@ -278,9 +278,9 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
         if not nearest or not 0.5 <= shares[nearest]:
             cells = words[:99].to_pylist()
             skeletons = {re.sub("[0-9]+", "0", x) for x in cells}  # ca. 70, ca. 174, … are ca. 0
-            alike = len(skeletons) <= 20 < len(cells) and all("0" in x for x in skeletons)
+            regular = len(skeletons) <= 20 < len(cells) and all("0" in x for x in skeletons)
             digits, letters = ([sum(map(test, x)) for x in cells] for test in (str.isdigit, str.isalpha))
-            if not alike and np.mean(np.array(digits) > np.minimum(letters, 9)) < 0.9:
+            if not regular and np.mean(np.array(digits) > np.minimum(letters, 9)) < 0.9:
                 return "", "", ""
             return "", "", (f"holds digits, such as {some_words[0][:40]!r}, spelled as no number and no date "
                             "known here, and so counts as words: write 1.5, 2024-01-31 or 12:30 where it is "

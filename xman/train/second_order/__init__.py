@@ -148,7 +148,7 @@ def conjugate_gradients(A: Product, g: Vector, rtol: float, damping: float = 0, 
     stop where a turn lowers the model gᵀp/2 by less than this share of the mean (Nash and Sofer 1990, §2)."""
     from scipy.sparse.linalg import LinearOperator, cg
 
-    latest, turns = -g, 0
+    latest, count = -g, 0
 
     def curved(v: np.ndarray) -> np.ndarray:
         if not v @ (image := A(v) + damping * v) > 0:
@@ -156,9 +156,9 @@ def conjugate_gradients(A: Product, g: Vector, rtol: float, damping: float = 0, 
         return image
 
     def note(p: np.ndarray) -> None:
-        nonlocal latest, turns
-        before, latest, turns = latest, p.copy(), turns + 1
-        if turns > 1 and turns * (1 - (g @ before) / (g @ p)) < gain:
+        nonlocal latest, count
+        before, latest, count = latest, p.copy(), count + 1
+        if count > 1 and count * (1 - (g @ before) / (g @ p)) < gain:
             raise Over
 
     try:
