@@ -525,6 +525,9 @@ class f:
     def squared_hypot(x: Any, y: Any) -> Any:
         r"""x² + y²."""
     @staticmethod
+    def squared_modulus(z: Any) -> Any:
+        r"""|z|²."""
+    @staticmethod
     def stack(axis: Any, *arrays: Any) -> Any:
         r"""The arrays, of one shape, one after another along a new axis."""
     @staticmethod

@@ -357,7 +357,7 @@ def test_words_that_cannot_be_read_are_answered_in_a_sentence_and_status_2(xman,
     ["show", "f.wl", "--html"], ["predict", "model", "rows.csv", "--out"], ["export", "f.wl", "--to"],
     ["grade", "gradescope", "modes", "--out"]], ids=command)
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_done(xman, tmp_path, words, monkeypatch):
-    monkeypatch.setattr("xman.cli.learning.read", lambda *_, **__: pytest.fail("it began"))
+    monkeypatch.setattr("xman.cli.learning.plans.read", lambda *_, **__: pytest.fail("it began"))
     (tmp_path / "old").touch()
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "old")  # for root nothing is read-only
     for place, why in [("nowhere/file", "there is no folder nowhere; make it first"), (".", "this is a directory"),

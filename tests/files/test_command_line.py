@@ -20,7 +20,7 @@ from sklearn import datasets, metrics
 
 import xman
 from xman.cli import main
-from xman.cli.sources import ADAM, TABLE, built_in
+from xman.cli.sources import ADAM, built_in, defaults_of_tables
 from xman.files.reports import judged
 from xman.train import fit, load, predict
 
@@ -219,7 +219,8 @@ def test_train_is_within_a_point_of_the_pipeline_of_scikit_learn(name, tmp_path)
     for seed in range(5):
         sets = load(tmp_path / "x.csv", seed=seed)
         network = built_in("mlp", sets, seed, {})
-        result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=False, engine="numpy", **ADAM | TABLE)
+        settings = ADAM | defaults_of_tables(len(sets.train[0]), bool(sets.classes))
+        result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=False, engine="numpy", **settings)
         X, y = (np.concatenate(parts) for parts in zip(sets.train, sets.valid, strict=True))
         kind = MLPClassifier if sets.classes else MLPRegressor
         pipeline = make_pipeline(StandardScaler(), kind(random_state=seed, max_iter=1000))

@@ -207,7 +207,7 @@ MISTAKES = [
     (multiplies_by_a_sparse,     "return (sparse @ x)",      "a sparse matrix", "f.dot(a, x)"),
     (branches_on_an_array,       "if x > 0:",                "no single truth value", "np.where(condition, x, y)"),
     (takes_eigenvalues,          "return np.linalg.eigvals(", "np.linalg.eigvals has no operator", "ops.operator"),
-    (takes_a_softmax_of_scipy,   "return special.softmax",   "scipy.special turns", "from xman.scipy import special"),
+    (takes_a_softmax_of_scipy,   "return special.softmax",   "scipy.special.softmax would turn", "from xman.scipy import special"),
     (integrates,                 "return integrate.quad(",   "scipy.integrate.quad would turn", "xman.custom_vjp"),
     (interpolates,               "return interpolate.Cubic", "scipy.interpolate.CubicSpline would turn", "xman.custom_vjp"),
     (takes_distances,            "return distance.cdist(",   "scipy.spatial.distance.cdist would turn", "xman.custom_vjp"),

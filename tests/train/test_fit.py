@@ -207,7 +207,7 @@ def test_a_model_that_is_none_is_refused(model):
     (lambda p: {**p, "outputs": p["W1"]}, "'outputs' is computed by the model and no parameter"),
     (lambda p: {name: w for name, w in p.items() if name != "W1"}, "the parameters lack 'W1'"),
     (lambda p: {}, "the parameters lack 'W1', 'b1'"),
-    (lambda p: None, "the parameters are a dict by name, such as fit(…).parameters, not a NoneType")],
+    (lambda p: None, "parameters are a dict, as fit(…).parameters is, not a NoneType")],
     ids=["unknown", "computed", "one missing", "none", "None"])
 def test_parameters_that_are_not_the_models_are_refused(judged, change, words):
     with pytest.raises(XManError, match=re.escape(words)):

@@ -164,7 +164,7 @@ def defaults_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
     return defaults | ({"optimizer": "adam"} if defaults is NEWTON and (first_order or bent) else {})
 
 
-def of_tables(rows: int, classes: bool) -> dict[str, Any]:
+def defaults_of_tables(rows: int, classes: bool) -> dict[str, Any]:
     """The defaults of perceptrons on tables of so many rows."""
     return {"epochs": 200, "patience": 20, "lr": 1e-3 if rows > 1000 else 3e-3,
             "l2": float(f"{(1 if classes else 3) / rows:.3g}")}

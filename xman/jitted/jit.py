@@ -152,7 +152,7 @@ class Jitted(Derivative):
             self._keep(key, [])
         self.first = None
         # a trace of small arrays takes many times the call; of large ones about as long, and they may go
-        if begins and not self.waits and bytes_of([*inputs, *fixed]) <= LARGE:
+        if begins and not self.waits and bytes_in([*inputs, *fixed]) <= LARGE:
             result = run_plainly(fn, args, options)
             self.first = remembered(args, options)
             return result
@@ -208,11 +208,11 @@ def remembered(args: tuple, options: dict) -> tuple[list[Callable], Any]:
     """The leaves, a function for each that gives it, and their structure. Large arrays are not kept alive for
     those who may ask what answers: their functions then give None."""
     leaves, structure = flattened_tree((args, options))
-    weak = np.ndarray if bytes_of(leaves) > LARGE else ()
+    weak = np.ndarray if bytes_in(leaves) > LARGE else ()
     return [weakref.ref(x) if isinstance(x, weak) else lambda x=x: x for x in leaves], structure
 
 
-def bytes_of(leaves: list) -> int: return sum(x.nbytes for x in leaves if isinstance(x, np.ndarray))
+def bytes_in(leaves: list) -> int: return sum(x.nbytes for x in leaves if isinstance(x, np.ndarray))
 
 
 def copied(args: tuple) -> list:

@@ -60,7 +60,7 @@ class Entries(NamedTuple):
         return entries + [*dict.values(x)] if issubclass(self.base, dict) else entries
 
 
-def pairs(scope: dict) -> list: return [*scope, *scope.values()]
+def keys_and_values(scope: dict) -> list: return [*scope, *scope.values()]
 def layout(x: np.ndarray) -> tuple: return x.flags.num, *x.strides
 def numbers(x: np.ndarray) -> tuple: return x.view(np.ndarray), *layout(x)
 def settings(x: types.FunctionType) -> tuple: return x.__code__, x.__defaults__, x.__kwdefaults__
@@ -110,13 +110,13 @@ def in_slot(member: Any, x: Any) -> Any:
 
 def names_of_class(kind: type) -> list:
     bases = [base for base in kind.__mro__ if base is not type]
-    return [*bases, kind.__name__, kind.__qualname__, *pairs(vars(kind))]
+    return [*bases, kind.__name__, kind.__qualname__, *keys_and_values(vars(kind))]
 
 
 def remembered(cache: Any) -> list:
     """The keys and the results of a function with lru_cache, and objects of its own."""
     parts = gc.get_referents(cache)
-    return parts + [x for part in parts if type(part) is dict for x in pairs(part)]
+    return parts + [x for part in parts if type(part) is dict for x in keys_and_values(part)]
 
 
 # ---- kinds -------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ SETTINGS: dict[str, tuple[str, Callable[[None], Iterable]]] = {
         *sys.modules["scipy.special"].geterr().values(),)),
     "titles": ("the locale", lambda _: (locale.setlocale(locale.LC_ALL),)),
     "abstract": ("the classes that abstract ones count as their own", lambda _: (abc.get_cache_token(),)),
-    "copies": ("how objects are copied", lambda _: pairs(copyreg.dispatch_table))}
+    "copies": ("how objects are copied", lambda _: keys_and_values(copyreg.dispatch_table))}
 
 HEAP = 1 << 9  # the flag of a type that is no static one; all that Python's `class` makes have it
 

@@ -170,7 +170,8 @@ def refuse_conversion(method: str) -> NoReturn:
     if name in SCIPY.get(module, ()):
         refuse_plain(f"{module}.{name}", f"write from xman.scipy import {module.removeprefix('scipy.')}")
     if name:
-        refuse_plain(f"{module}.{name}", "write it with NumPy's functions, or give its derivative in xman.custom_vjp")
+        refuse_plain(f"{module}.{name}",
+                     "write it with NumPy's functions, or give its derivative in xman.custom_vjp")
     text = running(frame) if not asking_library() else ""
     if re.search(r"\brandom\.|\brng\.", text):
         refuse(*RANDOM)

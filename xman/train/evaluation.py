@@ -87,8 +87,7 @@ def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple,
 def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndarray]) -> None:
     """XManError unless parameters has all parameters of the list, and only names of the model."""
     if not isinstance(parameters, Mapping):
-        raise XManError(f"the parameters are a dict by name, such as fit(…).parameters, not a "
-                        f"{type(parameters).__name__}")
+        raise XManError(f"parameters are a dict, as fit(…).parameters is, not a {type(parameters).__name__}")
     # isOpOutput refuses a name that the model does not have
     if computed := [name for name in parameters if model.isOpOutput(name)]:
         raise XManError(f"{computed[0]!r} is computed by the model and no parameter")

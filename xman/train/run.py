@@ -199,8 +199,7 @@ class DeviceRun(Run):
             for loss in self.workers.noticed(np.asarray, losses).tolist():
                 self.count(state, loss, rows, ctrl_c)
                 yield
-            # if one worker wants to save or stop, all do
-            wishes = [self.checkpoint.due(), ctrl_c.waiting or self.workers.heard]
+            wishes = self.checkpoint.due(), ctrl_c.waiting or self.workers.heard  # if one has it, all do it
             saving, stop = self.workers.total(np.array(wishes, float))
             if saving or stop or not more:
                 self.devices.fetch(state.arrays)
@@ -219,8 +218,7 @@ class DeviceRun(Run):
         return super().diverged(state, latest, ctrl_c)
 
 
-def data_and_judge(objective: Objective,
-                   validation: tuple | Stream | None) -> tuple[list, Callable | None]:
+def data_and_judge(objective: Objective, validation: tuple | Stream | None) -> tuple[list, Callable | None]:
     """The arrays that a run depends on, with the names of streams; and the validation's judge, or None."""
     arrays = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
     if streams := [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]:

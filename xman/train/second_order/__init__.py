@@ -138,7 +138,7 @@ def refuse_changing(objective: Objective, method: str) -> None:
 
 
 class Over(Exception):
-    """The curvature along a direction is not positive, or a turn gained hardly anything."""
+    """The curvature along a direction is not positive, or a turn gains hardly anything."""
 
 
 def conjugate_gradients(A: Product, g: Vector, rtol: float, damping: float = 0, gain: float = 0) -> Vector:
@@ -175,8 +175,8 @@ def gauss_newton(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: P
 
 def newton_cg(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: Product) -> tuple:
     """The step, solved the more accurately the smaller g is (Nocedal and Wright, algorithm 7.1)."""
-    p = conjugate_gradients(times, g, min(0.5, np.sqrt(np.linalg.norm(g))), gain=0.5)
-    return step.shortened(w, E, g, p)
+    rtol = min(0.5, np.sqrt(np.linalg.norm(g)))
+    return step.shortened(w, E, g, conjugate_gradients(times, g, rtol, gain=0.5))
 
 
 def levenberg_marquardt(step: SecondOrderStep, w: Vector, E: float, g: Vector, times: Product) -> tuple:

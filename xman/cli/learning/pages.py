@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import XManError, extra
-from ..files import Model
-from ..files.container import versions
-from ..files.figures import drawing
-from ..files.reports import judged, report_text
-from ..files.whole import write_whole
-from ..manager import XMan
-from ..notation import table_as_text
-from ..scale import Stream
-from ..tables import Prepared
-from ..train import Dataset, Result, Trial, evaluate, predict
-from ..train.plot import learning_curve
-from .commands import json_terms
+from ...errors import XManError, extra
+from ...files import Model
+from ...files.container import versions
+from ...files.figures import drawing
+from ...files.reports import judged, report_text
+from ...files.whole import write_whole
+from ...manager import XMan
+from ...notation import table_as_text
+from ...scale import Stream
+from ...tables import Prepared
+from ...train import Dataset, Result, Trial, evaluate, predict
+from ...train.plot import learning_curve
+from ..commands import json_terms
 
 TEMPLATE = Path(__file__).with_name("templates") / "model.html"
 MISTAKES = 12  # the most that are shown

@@ -15,91 +15,35 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from ..engines import ENGINES
-from ..errors import XManError, extra
-from ..manager import XMan
-from ..models.bases import KINDS
-from ..scale.launch import launched, report_end
-from ..scale.mpi import TIMEOUT, workers
-from ..train import Dataset, Diverged, Result, Trial, cross_validate, fit, load
-from ..train.optimizers import OPTIMIZERS
-from ..train.second_order import METHODS
-from ..train.selection import combinations_of, mean_of, searched, trial_text
-from ..train.selection.rates import find_rate
-from ..train.settings import Settings
-from .commands import json_terms, xman
-from .options import JSON, READING, option_table, received
+from ...engines import ENGINES
+from ...errors import XManError, extra
+from ...models.bases import KINDS
+from ...scale.launch import launched, report_end
+from ...scale.mpi import TIMEOUT, workers
+from ...train import Diverged, Result, Trial, cross_validate, fit
+from ...train.optimizers import OPTIMIZERS
+from ...train.second_order import METHODS
+from ...train.selection import combinations_of, mean_of, searched, trial_text
+from ...train.selection.rates import find_rate
+from ...train.settings import Settings
+from ..commands import json_terms, xman
+from ..options import JSON, READING, option_table, received
+from ..sources import MODELS, costs_of, penalties_of, sha256
 from .pages import (
-           facts_of,
-           print_network,
-           print_result,
-           rows_and_pairs,
-           temperature_of,
-           test_text,
-           tested,
-           write_model,
+    facts_of,
+    print_network,
+    print_result,
+    temperature_of,
+    test_text,
+    tested,
+    write_model,
 )
-from .sources import (
-           LARGE,
-           MODELS,
-           TASKS,
-           costs_of,
-           defaults_of,
-           network_of,
-           of_tables,
-           penalties_of,
-           schedule_of,
-           sha256,
-           streamed,
-)
+from .plans import Shape, TrainingPlan, on_all_rows, planned, read
 
 # (option, module, purpose): what is missing for the files at the end is said before training
 WRITERS = [("report", "jinja2", "a page of a model"), ("report", "matplotlib.figure", "a plot"),
            ("plot", "matplotlib.figure", "a plot"), ("save", "safetensors.numpy", "a checkpoint or a model"),
            ("checkpoint", "safetensors.numpy", "a checkpoint or a model")]
-
-
-class Shape(NamedTuple):
-    """The options that say what a model of xman is like."""
-    hidden: tuple[int, ...]
-    activation: str | None
-    last: str | None
-    basis: str | None
-    loss: str | None
-
-
-class Plan(NamedTuple):
-    """What is trained: a model and its data, and the settings that it has where no option says another."""
-    model: str
-    source: str
-    reading: dict[str, Any]   # the options that say how the source is read
-    shape: dict[str, Any]     # those that say what the model is like
-    network: XMan
-    data: Dataset
-    defaults: dict[str, Any]
-    convex: bool              # whether training goes to the one optimum of a convex loss
-    by_folds: bool            # whether folds choose the penalty, and not withheld rows
-    warm_up: int
-
-    @property
-    def rows(self) -> int: return rows_and_pairs(self.data.train)[0]
-
-    @property
-    def unseen(self) -> int:
-        """The rows that validate."""
-        return rows_and_pairs(self.data.valid)[0]
-
-    def settings(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The settings of `fit`: the options, and the model's defaults for all others."""
-        settings = self.defaults | options
-        if settings["optimizer"] in METHODS:  # these take all rows at once, and find their own step size
-            settings = options | {key: x for key, x in settings.items() if key not in ("lr", "batch_size")}
-        batches = -(-self.rows // settings.get("batch_size", self.rows))
-        schedule = schedule_of(settings.get("schedule"), self.warm_up, settings["epochs"], batches)
-        # a convex loss has one optimum, and the best epoch by a validation would be one on the way to it
-        validation = self.data.valid if self.unseen and not self.convex else None
-        return settings | {"schedule": schedule, "validation": validation} | (
-            {} if self.data.weights is None else {"sample_weight": self.data.weights})
 
 
 class Choice(NamedTuple):
@@ -111,36 +55,14 @@ class Choice(NamedTuple):
     seconds: float
 
 
-def read(model: str, data: str, *, memory: float | None, folds: int | None, report: str | None,
-         max_len: int | None, header: bool | None, zero_based: bool | None, task: str | None,
-         test_fraction: float, validation_fraction: float, ordered_by: str | None, seed: int,
-         target: str | None, ignore: tuple[str, ...], category: tuple[str, ...], weights: str | None,
-         day_first: bool, decimal: str | None) -> Dataset:
-    """The data set for a model, streamed if it is on the web or the user limits the memory."""
-    task = task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
-    columns = {"seed": seed, "target": target, "ignore": ignore, "day_first": day_first, "task": task,
-               "decimal": decimal, "category": category}
-    if memory or "://" in data:
-        unfit = {"folds": folds, "report": report, "ordered-by": ordered_by, "weights": weights,
-                 "category": columns.pop("category")}
-        dataset = streamed(data, memory, unfit, **columns)
-    else:
-        dataset = load(data, **columns, max_len=max_len, header=header, zero_based=zero_based,
-                       test_fraction=test_fraction, validation_fraction=validation_fraction,
-                       ordered_by=ordered_by, weights=weights)
-    if max_len and dataset.alphabet is None:
-        raise XManError(f"--max-len is for titles; {data} has none")
-    return dataset
-
-
 def indistinguishable(trial: Trial, best: Trial) -> bool:
     """Whether folds cannot tell the two apart: the mean difference is within its standard error."""
     difference, n = np.subtract(trial.by_fold, best.by_fold), len(best.by_fold)
     return trial is best or n > 1 and difference.mean() <= difference.std(ddof=1) / n ** 0.5
 
 
-def settings_tried(plan: Plan, options: dict[str, Any], folds: int | None, show: bool, usual: float | None,
-                   draws: int | None) -> tuple[dict[str, Any], list[Trial], str]:
+def settings_tried(plan: TrainingPlan, options: dict[str, Any], folds: int | None, show: bool,
+                   usual: float | None, draws: int | None) -> tuple[dict[str, Any], list[Trial], str]:
     """(the options of least loss, all trials, a line that reports the choice).
 
     The loss is that of the validation rows, or the mean of folds. usual: the l2 that is taken where folds
@@ -184,7 +106,7 @@ def with_threads(threads: int) -> Iterator[None]:
         sys.exit(1)
 
 
-def rate_of(plan: Plan, options: dict[str, Any]) -> float:
+def rate_of(plan: TrainingPlan, options: dict[str, Any]) -> float:
     """The learning rate that is found for these options, which have none."""
     several = [name for name, x in options.items() if isinstance(x, tuple)]
     if word := [*several, *({"lr"} & {*options})]:
@@ -196,9 +118,9 @@ def rate_of(plan: Plan, options: dict[str, Any]) -> float:
     return rate
 
 
-def choose_and_fit(plan: Plan, options: dict[str, Any], show: bool, *, folds: int | None,
+def choose_and_fit(plan: TrainingPlan, options: dict[str, Any], show: bool, *, folds: int | None,
                    draws: int | None) -> Choice:
-    """The training with the best of the options; a convex model has several penalties, if options say none."""
+    """The training with the best of the options; a convex model tries penalties, if they say none."""
     started, usual = time.perf_counter(), None
     if plan.convex and "l2" not in options:
         penalties, usual = penalties_of(plan.model, plan.rows)
@@ -211,15 +133,7 @@ def choose_and_fit(plan: Plan, options: dict[str, Any], show: bool, *, folds: in
     return Choice(options, trials, sentence, result, time.perf_counter() - started)
 
 
-def on_all_rows(plan: Plan) -> Plan | None:
-    """The plan for all rows, those that it withheld too; None if a model of the user's does not fit them."""
-    data = read(plan.model, plan.source, **plan.reading | {"test_fraction": 0.0, "validation_fraction": 0.0})
-    if plan.model not in MODELS and data.prepared.shape != plan.data.prepared.shape:
-        return None
-    return plan._replace(data=data, network=network_of(plan.model, data, plan.reading["seed"], plan.shape))
-
-
-def fit_again(choice: Choice, plan: Plan) -> Result:
+def fit_again(choice: Choice, plan: TrainingPlan) -> Result:
     """The same training with the settings that were chosen, for as many epochs as were best."""
     result = choice.result
     judged = result.history and "validation_loss" in result.history[-1]
@@ -231,28 +145,7 @@ def fit_again(choice: Choice, plan: Plan) -> Result:
     return final._replace(history=result.history, best=result.best, reason=result.reason)
 
 
-def planned(model: str, source: str, warm_up: int, calibrate: bool, options: dict[str, Any]) -> Plan:
-    """The plan for a model's name and its data."""
-    defaults = defaults_of(model, options | {"data": source, "warm_up": warm_up})
-    convex = (options["optimizer"] or defaults["optimizer"]) == defaults["optimizer"] == "newton-cg"
-    share, ordered = options["validation_fraction"], bool(options["ordered_by"])
-    by_folds = convex and not ordered and (share is None or calibrate)
-    if share is None:
-        share = 0.0 if by_folds and not calibrate else 0.1
-    reading = received(read, options | {"validation_fraction": share})
-    data = read(model, source, **reading)
-    if model in ("mlp", "residual") and data.prepared.summary:
-        defaults |= of_tables(rows_and_pairs(data.train)[0], bool(data.classes))
-    shape = {key: x for key, x in received(Shape, options).items() if x}
-    network = network_of(model, data, options["seed"], shape)
-    plan = Plan(model, source, reading, shape, network, data, defaults, convex, by_folds, warm_up)
-    numbers = sum(map(np.size, network.inputDict().values()))
-    if convex and not options["optimizer"] and plan.rows * numbers > LARGE:
-        return plan._replace(convex=False, by_folds=False, defaults=defaults | {"optimizer": "adam"})
-    return plan
-
-
-def facts_of_training(plan: Plan, choice: Choice, rows: int) -> dict[str, Any]:
+def facts_of_training(plan: TrainingPlan, choice: Choice, rows: int) -> dict[str, Any]:
     """What is written with the model, and printed as JSON. rows: how many it was fitted to."""
     unsaid = {"validation", "schedule", "sample_weight"} - choice.options.keys()
     settings = {key: x for key, x in plan.settings(choice.options).items() if key not in unsaid}

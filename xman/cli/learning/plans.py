@@ -1,0 +1,117 @@
+"""What `xman train` trains: a model and its data, read and made as the options say."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import XManError
+from ...manager import XMan
+from ...train import Dataset, load
+from ...train.second_order import METHODS
+from ..options import received
+from ..sources import (
+    LARGE,
+    MODELS,
+    TASKS,
+    defaults_of,
+    defaults_of_tables,
+    network_of,
+    schedule_of,
+    streamed,
+)
+from .pages import rows_and_pairs
+
+
+class Shape(NamedTuple):
+    """The options that say what a model of xman is like."""
+    hidden: tuple[int, ...]
+    activation: str | None
+    last: str | None
+    basis: str | None
+    loss: str | None
+
+
+class TrainingPlan(NamedTuple):
+    """What is trained: a model and its data, and the settings that it has where no option says another."""
+    model: str
+    source: str
+    reading: dict[str, Any]   # the options that say how the source is read
+    shape: dict[str, Any]     # those that say what the model is like
+    network: XMan
+    data: Dataset
+    defaults: dict[str, Any]
+    convex: bool              # whether training goes to the one optimum of a convex loss
+    by_folds: bool            # whether folds choose the penalty, and not withheld rows
+    warm_up: int
+
+    @property
+    def rows(self) -> int: return rows_and_pairs(self.data.train)[0]
+
+    @property
+    def unseen(self) -> int:
+        """The rows that validate."""
+        return rows_and_pairs(self.data.valid)[0]
+
+    def settings(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The settings of `fit`: the options, and the model's defaults for all others."""
+        settings = self.defaults | options
+        if settings["optimizer"] in METHODS:  # these take all rows at once, and find their own step size
+            settings = options | {key: x for key, x in settings.items() if key not in ("lr", "batch_size")}
+        batches = -(-self.rows // settings.get("batch_size", self.rows))
+        schedule = schedule_of(settings.get("schedule"), self.warm_up, settings["epochs"], batches)
+        # a convex loss has one optimum, and the best epoch by a validation would be one on the way to it
+        validation = self.data.valid if self.unseen and not self.convex else None
+        return settings | {"schedule": schedule, "validation": validation} | (
+            {} if self.data.weights is None else {"sample_weight": self.data.weights})
+
+
+def read(model: str, data: str, *, memory: float | None, folds: int | None, report: str | None,
+         max_len: int | None, header: bool | None, zero_based: bool | None, task: str | None,
+         test_fraction: float, validation_fraction: float, ordered_by: str | None, seed: int,
+         target: str | None, ignore: tuple[str, ...], category: tuple[str, ...], weights: str | None,
+         day_first: bool, decimal: str | None) -> Dataset:
+    """The data set for a model, streamed if it is on the web or the user limits the memory."""
+    task = task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
+    columns = {"seed": seed, "target": target, "ignore": ignore, "day_first": day_first, "task": task,
+               "decimal": decimal, "category": category}
+    if memory or "://" in data:
+        unfit = {"folds": folds, "report": report, "ordered-by": ordered_by, "weights": weights,
+                 "category": columns.pop("category")}
+        dataset = streamed(data, memory, unfit, **columns)
+    else:
+        dataset = load(data, **columns, max_len=max_len, header=header, zero_based=zero_based,
+                       test_fraction=test_fraction, validation_fraction=validation_fraction,
+                       ordered_by=ordered_by, weights=weights)
+    if max_len and dataset.alphabet is None:
+        raise XManError(f"--max-len is for titles; {data} has none")
+    return dataset
+
+
+def planned(model: str, source: str, warm_up: int, calibrate: bool, options: dict[str, Any]) -> TrainingPlan:
+    """The plan for a model's name and its data."""
+    defaults = defaults_of(model, options | {"data": source, "warm_up": warm_up})
+    convex = (options["optimizer"] or defaults["optimizer"]) == defaults["optimizer"] == "newton-cg"
+    share, ordered = options["validation_fraction"], bool(options["ordered_by"])
+    by_folds = convex and not ordered and (share is None or calibrate)
+    if share is None:
+        share = 0.0 if by_folds and not calibrate else 0.1
+    reading = received(read, options | {"validation_fraction": share})
+    data = read(model, source, **reading)
+    if model in ("mlp", "residual") and data.prepared.summary:
+        defaults |= defaults_of_tables(rows_and_pairs(data.train)[0], bool(data.classes))
+    shape = {key: x for key, x in received(Shape, options).items() if x}
+    network = network_of(model, data, options["seed"], shape)
+    plan = TrainingPlan(model, source, reading, shape, network, data, defaults, convex, by_folds, warm_up)
+    numbers = sum(map(np.size, network.inputDict().values()))
+    if convex and not options["optimizer"] and plan.rows * numbers > LARGE:
+        return plan._replace(convex=False, by_folds=False, defaults=defaults | {"optimizer": "adam"})
+    return plan
+
+
+def on_all_rows(plan: TrainingPlan) -> TrainingPlan | None:
+    """The plan for all rows, those that it withheld too; None if a model of the user's does not fit them."""
+    data = read(plan.model, plan.source, **plan.reading | {"test_fraction": 0.0, "validation_fraction": 0.0})
+    if plan.model not in MODELS and data.prepared.shape != plan.data.prepared.shape:
+        return None
+    return plan._replace(data=data, network=network_of(plan.model, data, plan.reading["seed"], plan.shape))
