@@ -21,7 +21,6 @@ from sklearn import datasets, metrics
 import xman
 from xman.cli import main
 from xman.cli.sources import ADAM, built_in, defaults_of_tables
-from xman.files.reports import judged
 from xman.train import fit, load, predict
 
 ROOT = Path(__file__).parents[2]
@@ -124,7 +123,7 @@ def test_numbers_are_fitted_and_judged_on_their_own_scale(run, tmp_path):
     assert code == 0 and 40 < json.loads(out)["test_error"] < 70 and 0.4 < report["r2"] < 0.8 and 40 < report["rmse"] < 60
     truth, found = frame["target"].to_numpy(), np.arange(442.0)
     plain = SimpleNamespace(classes=(), labels=lambda outputs: outputs)
-    assert judged(plain, found, truth)["r2"] == pytest.approx(metrics.r2_score(truth, found), rel=1e-12)
+    assert judgement_of(plain, found, truth)["r2"] == pytest.approx(metrics.r2_score(truth, found), rel=1e-12)
     assert "no probabilities: it predicts a number" in run("predict", "d.safetensors", "d.csv", "--proba")[2]
 
 

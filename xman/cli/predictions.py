@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import XManError, extra
 from ..files import Model, load
 from ..files.model import Strange, strange_text
-from ..files.reports import judged, report_text
+from ..files.reports import judgement_of, report_text
 from ..serve import application
 from ..tables import TableError, batches
 from ..tables.columns import sizes
@@ -163,7 +163,7 @@ def evaluate(model: str, source: str, header: bool | None, zero_based: bool | No
             piece = labels = labels.take(with_target(labels[name], name, notes))
         outputs.append(read_model.outputs(piece, source, strange))
         truth.append(labels if isinstance(labels, np.ndarray) else read_model.truth(labels, source))
-    judgement = judged(read_model, np.concatenate(outputs), np.concatenate(truth))
+    judgement = judgement_of(read_model, np.concatenate(outputs), np.concatenate(truth))
     tell_strange(strange)
     print(*(f"xman: {note}" for note in notes), sep="\n", end="\n" * bool(notes), file=sys.stderr)
     print(json.dumps(json_terms(judgement)) if as_json else report_text(judgement))

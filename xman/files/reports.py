@@ -11,7 +11,7 @@ from .model import Model
 BINS = 10  # the tenths of confidence in a calibration
 
 
-def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
+def judgement_of(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
     """A report on the outputs of a model, compared with the truth, in JSON's terms.
 
     For numbers it has rows, r2, rmse, mae, and mean_rmse, that of the mean alone. For classes it has rows,

@@ -42,11 +42,11 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
     term: the secret of a term. checks: run the checks that students have in place of the graded parts.
     """
     program = (folder / f"{assignment.module}.py").read_bytes()
-    visible = judged_program(assignment, program, sandbox, term, checks=checks)
-    return visible if checks else judged_program(assignment, program, sandbox, term, visible)
+    visible = judged(assignment, program, sandbox, term, checks=checks)
+    return visible if checks else judged(assignment, program, sandbox, term, visible)
 
 
-def judged_program(assignment: Assignment, program: bytes, sandbox: Sandbox, term: str,
+def judged(assignment: Assignment, program: bytes, sandbox: Sandbox, term: str,
            visible: Record | None = None, checks: bool = False, stop: threading.Event | None = None,
            digest: str = "", student: str = "", apart: bool = False, trouble: str | None = None) -> Record:
     """The record of the parts that students see; or, if that is given as `visible`, of these and the hidden.

@@ -14,7 +14,7 @@ from ...errors import XManError, extra
 from ...files import Model
 from ...files.container import versions
 from ...files.figures import drawing
-from ...files.reports import judged, report_text
+from ...files.reports import judgement_of, report_text
 from ...files.whole import write_whole
 from ...manager import XMan
 from ...notation import table_as_text
@@ -62,7 +62,7 @@ def write_page(path: str, model: Model, data: Dataset, seconds: float) -> None:
              *((key, x) for key, x in settings.items() if key not in LONG_SETTINGS and x is not None)]
     write_whole(path, jinja2.Environment(autoescape=True).from_string(TEMPLATE.read_text("utf-8")).render(
         title=" of ".join(settings[key] for key in ("model", "data")), facts=facts,
-        report=report_text(judged(model, outputs, truth)), curves=base64_of(curves), steps=model.steps,
+        report=report_text(judgement_of(model, outputs, truth)), curves=base64_of(curves), steps=model.steps,
         importance=importance(model, rows, truth), **mistakes(model, outputs, truth, rows)))
 
 
@@ -71,7 +71,7 @@ def importance(model: Model, rows: Mapping[str, np.ndarray], truth: np.ndarray) 
     (Breiman 2001, §10): the log loss, the share of errors where there is none, or the root mean square error.
     """
     def loss(cells: Mapping[str, np.ndarray]) -> float:
-        report = judged(model, model.registers(cells)[model.output], truth)
+        report = judgement_of(model, model.registers(cells)[model.output], truth)
         return report.get("log_loss", 1 - report["accuracy"]) if model.classes else report["rmse"]
 
     if not rows or len(model.columns) == 1:
