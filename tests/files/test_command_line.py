@@ -21,6 +21,7 @@ from sklearn import datasets, metrics
 import xman
 from xman.cli import main
 from xman.cli.sources import ADAM, built_in, defaults_of_tables
+from xman.files.reports import judgement_of
 from xman.train import fit, load, predict
 
 ROOT = Path(__file__).parents[2]
