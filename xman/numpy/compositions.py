@@ -97,6 +97,8 @@ def pinv(a):
 
 def norm(x, ord=None, axis=None, keepdims=False):
     x, keep = with_shape(x), bool(keepdims)
+    if ord is None and axis is None and not keep and x.dtype.kind == "f":  # the common case first
+        return f.norm(x)
     if is_complex(x):
         if np.ndim(ord) == 0 and ord in (2, -2, "nuc") and (np.ndim(axis) or axis is None and x.ndim > 1):
             refuse("the singular values of complex matrices have no derivative here", "take another norm")
