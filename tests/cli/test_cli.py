@@ -426,7 +426,13 @@ def test_an_array_is_written_as_python_or_json_write_it(xman, tmp_path, array):
     assert "2.25" in xman("eval", "f.wl", f"x1={array}", "x2=0.5")[1]
 
 
-@pytest.mark.parametrize("array", ["(", "[[1],[2,3]]", "(1,'a')", "[nan,1]", "(__import__('os'))", "[" * 9999])
+@pytest.mark.parametrize("x, word", [
+    ("inf", "infinite"), ("[.5, inf]", "infinite"), ("[[-inf, 1]]", "infinite"), ("[NaN, 1]", "NaN"), ("(nan, -1)", "NaN")])
+def test_an_array_may_have_numbers_that_are_not_finite(xman, x, word):
+    assert f"the input x1 is {word}" in xman("why", "f.wl", f"x1={x}", "x2=1")[1]
+
+
+@pytest.mark.parametrize("array", ["(", "[[1],[2,3]]", "(1,'a')", "[nil,1]", "(__import__('os'))", "[" * 9999])
 def test_what_is_no_array_is_one_sentence(xman, array):
     status, _, errors = xman("eval", "f.wl", f"x1={array}", "x2=1")
     assert status == 2 and "is not a number or a nested list of numbers" in errors and "\n" not in errors.strip()

@@ -287,12 +287,19 @@ def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
     return values
 
 
+class NotFinite(ast.NodeTransformer):
+    """inf and nan as numbers: Python's literals have none."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(float(node.id)) if node.id in ("inf", "nan") else node
+
+
 def literal_of(text: str) -> Any:
-    """What a text of JSON, or of Python's literals, as [.5, 1.], stands for."""
+    """What a text of JSON, or of Python's literals, as [.5, inf], stands for."""
     try:
         return json.loads(text)
     except ValueError:
-        return ast.literal_eval(text)
+        return ast.literal_eval(NotFinite().visit(ast.parse(text.strip(), mode="eval")))
 
 
 def array_argument(word: str, text: str) -> Any:
