@@ -323,4 +323,6 @@ def test_a_recipe_requires_what_setup_requires(setup):
     recipe = (ROOT / "conda" / "meta.yaml").read_text("utf-8").replace("matplotlib-base", "matplotlib")
     extras = [setup["options.extras_require"][extra] for extra in ("cli", "tables", "fast")]
     required = "\n".join([setup["options"]["install_requires"], *extras])
-    assert {f"- {line.replace('>=', ' >=')}" for line in required.split("\n") if line} <= {*map(str.strip, recipe.split("\n"))}
+    # scipy-openblas64 is PyPI's alone; what else depends on the platform is for others than conda too
+    lines = [line for line in required.split("\n") if line and ";" not in line]
+    assert {f"- {line.replace('>=', ' >=')}" for line in lines} <= {*map(str.strip, recipe.split("\n"))}

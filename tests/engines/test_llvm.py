@@ -494,21 +494,6 @@ def test_sines_and_cosines_of_the_same_numbers_are_those_of_each_alone():
         assert np.signbit(found["s"][1]) and found["s"].dtype == dtype
 
 
-def test_products_are_of_scipys_blas_where_numpy_brings_none(monkeypatch):
-    import _ctypes
-
-    from xman.engines.llvm import products
-    monkeypatch.setattr(products, "_multiarray_umath", _ctypes)
-    values = {"a": R.normal(size=(17, 31)), "b": R.normal(size=(31, 23)), "c": R.normal(size=(3000,))}
-    products.address.cache_clear()
-    try:
-        steps = [("z", "dot", ("a", "b")), ("w", "outer", ("c", "c")), ("v", "dot", ("w", "c"))]
-        found, wanted = xman.compile(steps, ["z", "v"], engine="llvm")(values), eval(steps, values)
-        assert all(np.allclose(found[x], wanted[x], rtol=1e-12) for x in found)
-    finally:
-        products.address.cache_clear()
-
-
 def test_an_argument_that_is_asked_for_its_shape_alone_may_hold_anything():
     values = {"a": R.normal(size=5), "like": np.full((4, 5), "word")}
     run = xman.compile([("z", "exp", ("a",)), ("b", "scatterAdd", ("z", "like", 1)), ("y", "cos", ("b",))], engine="llvm")

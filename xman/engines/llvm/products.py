@@ -1,16 +1,19 @@
 """Products by BLAS, routines of LAPACK, called by symbols: machine code on disk holds no addresses.
 
-BLAS is NumPy's if NumPy brings one, or else SciPy's; LAPACK and special functions are SciPy's. NumPy's BLAS
-reads sizes of 64 bits and SciPy's reads 32; on processors that store the lower half first, one constant
-serves both. BLAS stores columns: a matrix that is stored row by row is a transpose to it, and C = A B is
-Cᵀ = Bᵀ Aᵀ.
+BLAS is NumPy's if NumPy brings one (but see `blas`), or else SciPy's; LAPACK and special functions are
+SciPy's. NumPy's BLAS reads sizes of 64 bits and SciPy's reads 32; on processors that store the lower half
+first, one constant serves both. BLAS stores columns: a matrix that is stored row by row is a transpose to it,
+and C = A B is Cᵀ = Bᵀ Aᵀ.
 """
 from __future__ import annotations
 
 import ctypes
 import functools
 import importlib
+import importlib.util
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +28,34 @@ from .places import StepFunction
 
 
 @functools.cache
+def blas() -> ctypes.CDLL:
+    """NumPy's BLAS; or that of the package scipy-openblas64, where NumPy's does not know the processor.
+
+    An OpenBLAS that is older than the processor takes the kernels of an earlier one. For Zen 5 these are
+    Haswell's, without AVX-512, and products take 1.7 times as long. Which kernels it takes is settled when it
+    is loaded, and NumPy's has been by now; so a second one is loaded, and told.
+    """
+    numpys, spec = ctypes.CDLL(_multiarray_umath.__file__), importlib.util.find_spec("scipy_openblas64")
+    core = getattr(numpys, "scipy_openblas_get_corename64_", None)
+    if not (core and spec and _multiarray_umath.__cpu_features__.get("AVX512_SKX")):
+        return numpys
+    core.restype = ctypes.c_char_p
+    if core() not in (b"Haswell", b"Zen") or "OPENBLAS_CORETYPE" in os.environ:  # its user has chosen
+        return numpys
+    libraries = Path(spec.origin).with_name("lib").iterdir()
+    path = next(path for path in libraries if path.suffix in (".so", ".dylib", ".dll"))
+    os.environ["OPENBLAS_CORETYPE"] = "SkylakeX"
+    try:
+        library = ctypes.CDLL(str(path))  # not imported: that would give its symbols to NumPy as well
+    finally:
+        del os.environ["OPENBLAS_CORETYPE"]
+    library.scipy_openblas_set_num_threads64_(numpys.scipy_openblas_get_num_threads64_())
+    return library
+
+
+@functools.cache
 def address(name: str) -> int:
-    symbol = getattr(ctypes.CDLL(_multiarray_umath.__file__), f"scipy_{name}_64_", None)
+    symbol = getattr(blas(), f"scipy_{name}_64_", None)
     if symbol and name[1:] in ("gemm", "gemv"):
         return ctypes.cast(symbol, ctypes.c_void_p).value
     name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
