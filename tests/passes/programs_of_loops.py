@@ -265,6 +265,13 @@ def planes(A):
     return y
 
 
+def columns_of_planes(A):  # of one plane, A[t]: all of it is not a column
+    y = np.zeros(5)
+    for t in range(len(A)):
+        y = np.sin(y + A[t, :, 0] * A[t, :, 2])
+    return y
+
+
 def planes_apart(A):  # the places move along the second and the fourth axis
     y = np.zeros((3, 2))
     for t in range(A.shape[1]):
@@ -302,7 +309,7 @@ ROLLED = {
     option: (22, 100.0, 0.2, 0.03), nested: (4, 0.3, scaled(5, 6)), matrix_by_hand: (3, r((4, 5)), r(5)),
     backwards: (6, r(9)), every_other: (7, r(12)), scattered: (8, r(8)), diagonal: (6, r((6, 6))),
     columns: (7, r((3, 8, 2))), windows: (6, r(12), r(3)), first_a_list: (7, r(8)),
-    two_precisions: (11, r(8).astype("f"), 0.7), spread: (5, 0.3, r(3)), planes: (6, r((5, 3, 5))),
+    two_precisions: (11, r(8).astype("f"), 0.7), spread: (5, 0.3, r(3)), planes: (6, r((5, 3, 5))), columns_of_planes: (9, r((7, 5, 3))),
     single_precision: (8, r(4).astype("f"), r(4).astype("f")), arithmetic_geometric: (6, 1.0, 0.3),
     newton: (4, 1.0, 7.0),
 }

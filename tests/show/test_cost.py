@@ -58,6 +58,7 @@ def test_every_operator_has_a_count_for_every_case(monkeypatch):
     ("y = softmax(A)", dict(A=(4, 3)), 5 * 12),
     ("y = transpose(A)", dict(A=(4, 3)), 0),
     ("y = getitem(A, 0)", dict(A=(4, 3)), 0),
+    ("y = svdvals(A)", dict(A=(2, 9, 4)), 4 * 2 * 9 * 4 * 4),
 ])
 def test_an_operator_takes_this_many_operations(text, shapes, count):
     assert flops(text, **shapes) == [count]

@@ -121,7 +121,7 @@ def test_the_rate_that_is_found_trains_nearly_as_well_as_the_best_of_a_grid(opti
 def test_a_search_for_a_rate_changes_no_model_and_has_its_refusals():
     model = LogisticRegression(4, 3)
     before = {name: np.copy(x) for name, x in model.inputDict().items()}
-    find_rate(model, (X, LABELS), batch_size=8)
+    assert len(find_rate(model, (X, LABELS), batch_size=8, greatest=1.0, steps=20).rates) == 20  # as it falls until then
     assert all(np.array_equal(x, before[name]) for name, x in model.inputDict().items())
     assert "find_rate has no setting 'lr'" in refusal(find_rate, model, (X, LABELS), lr=0.1)
     assert "at least 10 steps" in refusal(find_rate, model, (X, LABELS), steps=3)

@@ -155,9 +155,9 @@ def test_a_register_that_the_output_does_not_depend_on_has_no_delta():
 @pytest.mark.parametrize("x, has_delta", [
     (np.array(3), True), (np.int64(3), True), (3, True), (np.array(True), False), (True, False), (np.array([3]), False)])
 def test_a_whole_number_has_a_delta_and_truth_values_and_arrays_of_them_have_none(x, has_delta):
-    steps = [("y", "mul", ("x", 2.0))]
+    steps = [("y", "mul", ("x", 2.5))]
     deltas = backprop(steps, eval(steps, {"x": x}), y=1.0)
-    assert deltas.get("x") == (2.0 if has_delta else None)
+    assert deltas.get("x") == (2.5 if has_delta else None)
 
 
 def test_backprop_with_wrt_gives_the_same_deltas_as_without():
