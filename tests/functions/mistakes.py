@@ -5,7 +5,7 @@ import math
 import pickle
 
 import numpy as np
-from scipy import integrate, interpolate, special
+from scipy import integrate, interpolate, linalg, special
 from scipy.sparse import csr_array
 from scipy.spatial import distance
 
@@ -136,6 +136,10 @@ def takes_a_softmax_of_scipy(x):
     return special.softmax(x)[0]
 
 
+def solves_with_a_decorated(x):  # function: SciPy's decorator converts the arrays, before the function is called
+    return linalg.solve_triangular(np.outer(x, x), np.ones(3)).sum()
+
+
 def integrates(x):
     return integrate.quad(lambda t: f.exp(-x[0] * t), 0, 1)[0]
 
@@ -208,6 +212,7 @@ MISTAKES = [
     (branches_on_an_array,       "if x > 0:",                "no single truth value", "np.where(condition, x, y)"),
     (takes_eigenvalues,          "return np.linalg.eigvals(", "np.linalg.eigvals has no operator", "ops.operator"),
     (takes_a_softmax_of_scipy,   "return special.softmax",   "scipy.special.softmax would turn", "from xman.scipy import special"),
+    (solves_with_a_decorated,    "return linalg.solve_tri",  "scipy.linalg.solve_triangular would turn", "from xman.scipy import linalg"),
     (integrates,                 "return integrate.quad(",   "scipy.integrate.quad would turn", "xman.custom_vjp"),
     (interpolates,               "return interpolate.Cubic", "scipy.interpolate.CubicSpline would turn", "xman.custom_vjp"),
     (takes_distances,            "return distance.cdist(",   "scipy.spatial.distance.cdist would turn", "xman.custom_vjp"),

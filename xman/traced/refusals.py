@@ -13,7 +13,7 @@ import sysconfig
 import threading
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import NoReturn
 
 import numpy as np
@@ -150,8 +150,13 @@ def function_of_scipy(user: FrameType) -> tuple[str, str]:
     """The function of SciPy that the line at this frame calls, and its module; ("", "") if there is none."""
     frame, function = sys._getframe(2), ("", "")
     while frame is not user:
-        module = frame.f_globals.get("__name__", "").partition("._")[0]
-        for name in frame.f_code.co_name, type(frame.f_locals.get("self")).__name__.removesuffix("_gen"):
+        module = frame.f_globals.get("__name__", "")
+        names = [(module, frame.f_code.co_name),
+                 (module, type(frame.f_locals.get("self")).__name__.removesuffix("_gen"))]
+        if module.startswith("scipy."):  # a decorator of SciPy's may convert before it calls its function
+            names += [(x.__module__, x.__name__) for x in frame.f_locals.values() if isinstance(x, FunctionType)]
+        for module, name in names:
+            module = module.partition("._")[0]
             if module.startswith("scipy.") and hasattr(sys.modules.get(module), name):
                 function = module, name
         frame = frame.f_back
