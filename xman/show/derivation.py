@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 import string
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..errors import XManError
 from ..formulas.expressions import formula, mathematical, node, with_replaced
 from ..formulas.latex import latex
 from ..formulas.polynomial import fraction_text, polynomial, polynomials
-from ..formulas.slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree
+from ..formulas.slopes import Rules, factors_in, names_in, number_in, slopes_of, sum_tree, tidy, times_tree
 from ..formulas.steps import in_matrices
 from ..interpreters import eval
 from ..notation import definition as definition_of
@@ -107,7 +108,7 @@ def derivation(steps: Steps, of: str, wrt: Collection[str], brief: bool = False,
             say(put_in(e, dst, wrt, question(op, args, partials, wrt)), definition)
         e = put_in(e, dst, wrt, chain(op, args, partials, wrt))
         say(e, f"{definition} and {rule(op, args, rules, wrt)}" if brief else rule(op, args, rules))
-        if sum(isinstance(branch, ast.expr) for branch in ast.walk(e)) > LONGEST_STEP:
+        if parts(e) > LONGEST_STEP:
             raise XManError(f"{goal} has more than {LONGEST_STEP} parts after {shown(line)}, too many to be written "
                             "out; derive a register nearer to the inputs, or let `paths` sum over the graph")
     leaves = {name for name in names_in(e) if name[0] == "d" and "/" in name}
@@ -134,7 +135,8 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     inside = names_in(e)
     try:
         values = polynomials(lines, *inside)
-        formulas = [mathematical(fraction_text(polynomial(e, values)))]
+        formulas = [mathematical(fraction_text(polynomial(e, values))), *map(mathematical, written_out(e, lines))]
+        formulas = [min(formulas, key=len)]
     except (OverflowError, XManError):
         values, formulas = {}, []
     # a brief derivation has not put the definitions in on its way: it does so now, where they are short
@@ -143,6 +145,22 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     e = with_replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
     definitions = ", ".join(f"{dst} = {mathematical(formula(op, args))}" for dst, op, args in used)
     return e, definitions + " and " * bool(used) + "simplify", *formulas
+
+
+def written_out(e: ast.expr, lines: Steps) -> list[ast.expr]:
+    """e with the definitions of its registers, where (p - t)·p·(1 - p) stays a product; its number is in front.
+    Nothing if it is too long: each definition may read the one before it twice."""
+    for dst, op, args in reversed(lines):
+        if dst in names_in(e):
+            e = tidy(with_replaced(e, {dst: formula(op, args)}), fold=True)
+            if parts(e) > LONGEST_STEP:
+                return []
+    numbers = {factor: c for factor in factors_in(e) if (c := number_in(factor)) is not None}
+    others = [factor for factor in factors_in(e) if factor not in numbers]
+    return [tidy(times_tree(node(prod(numbers.values())), *others), fold=True)]
+
+
+def parts(e: ast.expr) -> int: return sum(isinstance(branch, ast.expr) for branch in ast.walk(e))
 
 
 # ---- functions ---------------------------------------------------------------------------------------------
