@@ -147,6 +147,7 @@ def more():
     x, A = rng.uniform(0.5, 1, 4), rng.normal(size=(2, 3))
     yield "pieces", trace(pieces, x, A), {"x": x, "A": A}
     yield "loops", trace(loops, 2.0, x, A), {"a": 2.0, "x": x, "A": A}
+    yield "spread", WengertList.from_text("y = add(x, array(2.5, 'float64', (2, 3)))\nz = mul(y, y)\ns = sum(z)"), {"x": np.ones((2, 3))}
     yield "reversed", WengertList.from_text(BACK), {"h0": np.ones((1, 3)), "X": rng.normal(size=(4, 2, 3))}
     layers = [f"z{2 * k - 1} = add(h{k - 1}, layers_{k}_b)\nz{2 * k} = mul(z{2 * k - 1}, layers_{k}_W)\nh{k} = tanh(z{2 * k})" for k in range(1, 31)]
     yield "Layers", WengertList.from_text("\n".join(layers)), {"h0": 0.1, **{f"layers_{k}_{a}": 0.9 for k in range(1, 31) for a in "Wb"}}

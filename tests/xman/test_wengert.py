@@ -254,6 +254,16 @@ def test_a_number_of_numpys_reads_back_in_its_precision_or_is_refused(write, rea
     assert back == number and back.dtype == number.dtype
 
 
+@forms
+def test_a_number_that_is_spread_is_one_number_in_memory_and_in_what_is_written(write, read):
+    number = np.array(2.5)
+    steps = WengertList(line("x", np.broadcast_to(number, (1000, 16))))
+    number[()] = 9.0
+    back = read(write(steps))[0][2][1]
+    assert len(write(steps)) < 100 and np.all(back == 2.5) and back.shape == (1000, 16) and not any(back.strides)
+    assert not back.flags.writeable and not back.base.flags.writeable
+
+
 def test_an_integer_that_python_will_not_print_is_refused():
     assert "line 1" in refusal(WengertList, line("x", 10 ** 5000))
 
@@ -284,7 +294,7 @@ LINES = ['["z", "mul", "xy"]', '["z", "exp", {"x": 1}]', '["z", "exp"]', '["z", 
          '[["z"], "exp", ["x"]]', '["z\\u0000", "exp", ["x"]]', '["if", "exp", ["x"]]']
 ARGUMENTS = ["[1]", "{}", '{"tuple": "abc"}', '{"float": 1, "tuple": []}', '{"float": "x"}', '{"float": [1]}', '{"set": []}',
              '{"slice": 1}', '{"slice": [1, 2, 3, 4]}', '{"slice": [[], null, null]}', "9" * 5000, '{"tuple": [' * 20_000,
-             '{"array": [1], "dtype": "float64"}', '{"array": 5, "dtype": "float64", "shape": []}',
+             '{"array": [1], "dtype": "float64"}', '{"array": 5, "dtype": "float64", "shape": [-2]}',
              '{"array": [300], "dtype": "uint8", "shape": [1]}', '{"array": ["x"], "dtype": "float64", "shape": [1]}',
              '{"array": [1], "dtype": "object", "shape": [1]}', '{"array": [1], "dtype": "float64", "shape": [2]}',
              '{"array": [null], "dtype": "float64", "shape": [1]}',

@@ -2,7 +2,8 @@
 
 Text is one assignment a line, valid Python over the operators' names: `z1 = mul(h, w)`. Registers are names;
 literals are numbers, None, True, False, ..., tuples, slice(0, 3, None), float('nan') and array([[1.0, 2.0]],
-'float64'). A function that lines apply stands before them, `def step(h, x): …`, and is applied by its name.
+'float64'), or array(2.5, 'float64', (2, 3)) of one number that is spread. A function that lines apply stands
+before them, `def step(h, x): …`, and is applied by its name.
 JSON is [["z1", "mul", ["h", "w"]], …]: a register is a string, each literal but numbers an object of one key.
 
 This folder imports nothing of xman, and so it raises ValueError; the list makes XManError of it.

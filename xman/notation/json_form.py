@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ops.writer import is_hollow
+
 from .parsing import array_literal
 
 
@@ -35,8 +37,8 @@ def json_literal(a: Any) -> Any:
         return {"slice": [*map(json_literal, (a.start, a.stop, a.step))]}
     if isinstance(a, (np.ndarray, np.generic)):
         plain = lambda n: type(n) is not complex and math.isfinite(n)
-        return {"array": [n if plain(n) else str(n) for n in np.ravel(a).tolist()],
-                "dtype": str(a.dtype), "shape": list(a.shape)}
+        entries = [n if plain(n) else str(n) for n in np.ravel(a[(0,) * a.ndim] if is_hollow(a) else a).tolist()]
+        return {"array": entries[0] if is_hollow(a) else entries, "dtype": str(a.dtype), "shape": list(a.shape)}
     return {"ellipsis": True} if a is Ellipsis else a
 
 
@@ -74,12 +76,13 @@ def literal_of_json(a: Any) -> Any:
             return tuple(map(literal_of_json, entries))
         case {"slice": list(ends)} if len(a) == 1:
             return slice(*map(literal_of_json, ends))
-        case {"array": list(entries), "dtype": dtype, "shape": shape} if len(a) == 3:
-            if any(isinstance(n, (type(None), list, dict)) for n in entries):
+        case {"array": entries, "dtype": dtype, "shape": shape} if len(a) == 3:
+            numbers = entries if isinstance(entries, list) else [entries]  # one that is spread stands for itself
+            if any(isinstance(n, (type(None), list, dict)) for n in numbers):
                 raise ValueError("an array holds numbers")
             number = complex if np.dtype(dtype).kind == "c" else float
-            entries = [number(n) if isinstance(n, str) else n for n in entries]
-            return array_literal(entries, dtype, tuple(shape))
+            numbers = [number(n) if isinstance(n, str) else n for n in numbers]
+            return array_literal(numbers if isinstance(entries, list) else numbers[0], dtype, tuple(shape))
         case {"ellipsis": _} if len(a) == 1:
             return Ellipsis
         case list() | dict():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.writer import frozen
 
 # what Python's parser raises for a text, and what these functions raise for its tree
 UNREADABLE = (SyntaxError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
@@ -126,6 +127,6 @@ def array_literal(entries: Any, dtype: str, shape: tuple | None = None) -> np.nd
     if not isinstance(dtype, str) or np.dtype(dtype).kind not in "biufc":
         raise ValueError(f"{dtype!r} is not a dtype of numbers")
     array = np.array(entries, dtype)
-    array = array if shape is None else array.reshape(shape)
-    array.flags.writeable = False  # a literal belongs to the list: nobody changes it behind its back
-    return array
+    if shape is not None:
+        array = array.reshape(shape) if array.ndim else np.broadcast_to(array, shape)
+    return frozen(array)  # a literal belongs to the list: nobody changes it behind its back

@@ -60,8 +60,12 @@ function decode(a) {
   if (a === null || typeof a !== "object") return a;
   if ("float" in a) return {inf: Infinity, "-inf": -Infinity}[a.float] ?? NaN;
   if ("tuple" in a) return functionOf(a) || a.tuple.map(decode);
-  if ("array" in a) return tensor(a.shape, Float64Array.from(a.array, Number), /^u?int/.test(a.dtype) ? "i" : a.dtype === "bool" ? "b" : "f");
+  if ("array" in a) return tensor(a.shape, entriesOf(a), /^u?int/.test(a.dtype) ? "i" : a.dtype === "bool" ? "b" : "f");
   return a;
+}
+// All entries; of an array that is one number everywhere the list has that number alone.
+function entriesOf({array, shape}) {
+  return Array.isArray(array) ? Float64Array.from(array, Number) : new Float64Array(shape.reduce((p, n) => p * n, 1)).fill(Number(array));
 }
 function unpack({s, k, b, parts}) {
   if (parts) return bundleOf(parts.map(part => part ? unpack(part) : undefined));
@@ -77,6 +81,7 @@ function literalText(a) {
   if ("tuple" in a) return `(${a.tuple.map(literalText).join(", ")}${a.tuple.length === 1 ? "," : ""})`;
   if ("slice" in a) return `slice(${a.slice.map(literalText).join(", ")})`;
   if ("array" in a) {
+    if (!Array.isArray(a.array)) return `array(${a.array}, '${a.dtype}', (${a.shape.join(", ")}${a.shape.length === 1 ? "," : ""}))`;
     const nested = (at, [n, ...rest]) => n === undefined ? String(a.array[at]) : `[${Array.from({length: n}, (_, i) => nested(at * n + i, rest)).join(", ")}]`;
     return `array(${nested(0, a.shape)}, '${a.dtype}')`;
   }
@@ -124,7 +129,7 @@ function parsedLine(row, functions) {
     if (x.tuple) return x.tuple.length === 1 && !x.comma ? literal(x.tuple[0]) : {tuple: x.tuple.map(literal).map(inside)};
     if (!x.array) return x;
     const entries = nestedTensor([nested(x.array[0])].flat());
-    return {array: Array.from(entries.a), dtype: x.array[1] ? x.array[1].text : "float64", shape: x.array[0].list ? entries.s : []};
+    return {array: x.array[2] && !x.array[0].list ? entries.a[0] : Array.from(entries.a), dtype: x.array[1] ? x.array[1].text : "float64", shape: x.array[2] ? x.array[2].tuple : x.array[0].list ? entries.s : []};
   };
   const text = (rest.match(TOKEN) || []).map(jsonToken).join(" ").replace(/, (\]\})/g, '], "comma": true}').replace(/,\s*$/, "");
   return [dst, op, JSON.parse(`[${text}]`).map(literal).map(a => a && a.name !== undefined ? functions.get(a.name) || a.name : a && (a.text !== undefined || a.list) ? fail("text") : a)];
