@@ -302,6 +302,7 @@ def command(case):
     (["train", "curve.py"], "curve.py gives 64 outputs for a row, and the data have 10 classes"),
     (["show", "model.py:Soft"], "did you mean 'Softmax'"),
     (["show", "two.py"], "two.py has several models; its subclasses of XMan are A, B: write two.py:A"),
+    (["train", "sales.csv"], "a table is named by --data, as in xman train linear --data sales.csv"),
     (["show", "none.py"], "none.py has no model; its subclasses of XMan are none: write none.py:Class"),
     (["show", "absent.py:Model"], "absent.py cannot be read"),
     (["show", "syntax.py:Model"], "syntax.py: line 2: SyntaxError"),

@@ -182,8 +182,9 @@ def network_of(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> 
     if name in MODELS:
         return built_in(name, data, seed, choices)
     if ".py" not in name:
+        table = f"; a table is named by --data, as in xman train linear --data {name}" * bool(Path(name).suffix)
         raise XManError(f"there is no model {name!r}; there are {', '.join(MODELS)}, and your own: "
-                        "path/to/model.py:Class")
+                        f"path/to/model.py:Class{table}")
     if choices:
         raise XManError(f"--{next(iter(choices))} is for the models of xman; {name} says itself what it is")
     model, rows, classes = model_of(name), data.train, len(data.classes)
