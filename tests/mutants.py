@@ -271,13 +271,14 @@ def chosen(mutant: Mutant, lines: dict, seconds: dict) -> list[str]:
     folder = Path(mutant.file).parent.name
     quickest = lambda tests: sorted(tests, key=lambda t: (seconds[t], t))
     executed = lambda first, last: set().union(*(tests for line, tests in at.items() if first <= line <= last))
-    for name in quickest(t for t in executed(1, 10 ** 6) if room in t):
+    every = executed(1, 10 ** 6)
+    for name in quickest(t for t in every if room in t):
         if (spent := spent + seconds[name]) < LIMIT / 3:
             names[name] = None
-    for span in mutant.spans:
-        names |= dict.fromkeys(quickest(executed(*span)))
-    every = quickest(executed(1, 10 ** 6))
-    names |= dict.fromkeys([t for t in every if f"/{folder}/" in t] + every)
+    of_folder = {t for t in every if f"/{folder}/" in t}
+    for span in mutant.spans:  # rows of a table, which stand in no function, run as their file is imported
+        names |= dict.fromkeys(quickest(executed(*span) | (of_folder if len(mutant.spans) < 3 else set())))
+    names |= dict.fromkeys([*quickest(of_folder), *quickest(every)])
     spent = 0.0
     for k, name in enumerate(names):
         if (spent := spent + seconds[name]) > LIMIT:

@@ -43,7 +43,7 @@ def send(d: Any, slope: Any) -> Any:
     """
     kind = type(slope)
     if kind is int or kind is float:  # a slope that is the same everywhere
-        return d if slope == 1 else -d if slope == -1 else d * slope
+        return d if slope == 1 else -d if slope == -1 else d * slope  # for speed alone
     if kind is over:
         d = send(d, slope.times)
         if type(d) is float:

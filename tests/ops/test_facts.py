@@ -112,3 +112,10 @@ def test_what_a_list_of_a_model_is_made_of_and_what_is_convex_and_tame():
     assert untamed == {*"""angle polygamma betainc prod cumprod prod_of_others recurrence inv det logabsdet cofactor pinv cofactor_slope solve
                            cholesky eigvalsh eigenvectors inverse_gaps inverse_values svdvals left_vectors right_vectors orthonormal upper
                            expm sylvester sqrtm bundle item cond call scan while_loop""".split()}
+
+
+def test_qr_in_the_language_leaves_a_triangular_matrix_as_it_is():
+    a = np.triu(np.arange(1.0, 10.0).reshape(3, 3))
+    for op, expected in ("upper", a), ("orthonormal", np.eye(3)):
+        np.testing.assert_array_equal(ops.facts_of(op).elsewhere(a), expected)
+        np.testing.assert_array_equal(ops.G[op](a), expected)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ops
+from ops.facts import operator_called
 from ops.table import Each
 from xman import Report, WengertList, XManError, backprop, check, eval, forward, partials, shapes
 
@@ -32,6 +33,13 @@ def test_eval_returns_the_inputs_and_the_value_of_each_line():
 
 def test_eval_warns_of_nothing_and_leaves_infinities_in_the_result():
     assert eval([("z", "exp", ("x",)), ("y", "subtract", ("z", "z"))], {"x": 1000.0})["z"] == np.inf
+
+
+def test_tables_of_ones_own_are_in_use_only_meanwhile():
+    thrice = {**ops.G, "thrice": lambda x: 3 * x}
+    assert eval([("y", "thrice", ("x",))], {"x": 2.0}, thrice)["y"] == 6 == thrice["thrice"](2.0)
+    with pytest.raises(KeyError, match="thrice"):
+        operator_called("thrice")(2.0)
 
 
 def test_eval_ignores_values_that_the_list_does_not_use():
