@@ -94,7 +94,7 @@ def prod_of_others(x, axis=None):
 @silent
 def quotients(out, x):
     """out / x if no product in out is 0 or infinite; else None."""
-    return out / x if abs(np.vdot(out, 1.0 / out) - out.size) < 0.5 else None
+    return out / x if abs(np.vdot(out, 1.0 / out) - out.size) < 0.5 else None  # for speed alone
 
 
 def products_of_others(x, axis=None):

@@ -118,4 +118,16 @@ def test_qr_in_the_language_leaves_a_triangular_matrix_as_it_is():
     a = np.triu(np.arange(1.0, 10.0).reshape(3, 3))
     for op, expected in ("upper", a), ("orthonormal", np.eye(3)):
         np.testing.assert_array_equal(ops.facts_of(op).elsewhere(a), expected)
-        np.testing.assert_array_equal(ops.G[op](a), expected)
+        np.testing.assert_array_equal(G[op](a), expected)
+
+
+@in_each([("gammainc", 2, "a"), ("gammaincc", 2, "a"), ("betainc", 3, "a"), ("betainc", 3, "b")])
+def test_a_slope_that_there_is_not_is_an_error_with_the_argument(op, n, argument):
+    args = np.full(n, 0.5)
+    with pytest.raises(ValueError, match=f"{op} has no derivative by its argument {argument} here"):
+        DG[op]["ab".index(argument)](1.0, G[op](*args), *args)
+
+
+def test_an_operator_has_its_name_and_the_docstring_of_its_value():
+    for op, value in G.items():
+        assert (getattr(ops.f, op).__name__, getattr(ops.f, op).__doc__) == (op, value.__doc__)
