@@ -63,17 +63,26 @@ def log_softmax_curvature(through, k, d, out, x, axis=-1):
     return k * (1 - 2 * p) + p ** 2 * total(k) - p * (1 - p) * total(d)
 
 
+def leakyRelu(x, slope=0.01):
+    """x where positive, slope·x elsewhere, at 0 too."""
+    return np.where(np.greater(x, 0), x, slope * x)[()]
+
+
+def elu(x, alpha=1.0):
+    """x where positive, alpha·(eˣ − 1) elsewhere (Clevert et al. 2016)."""
+    return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0)))[()]
+
+
+def gelu(x):
+    """x · Φ(x), Φ the normal distribution function, exactly (Hendrycks and Gimpel 2016)."""
+    return x * normal(x)
+
+
 # the values that are one expression, and what they are
 relu       = expressed(lambda x: np.maximum(x, 0),   "max(x, 0). At 0 the derivative is 0.")
-leakyRelu  = expressed(lambda x, slope=0.01: np.where(np.greater(x, 0), x, slope * x)[()],
-                       "x where positive, slope·x elsewhere, at 0 too.")
-elu        = expressed(lambda x, alpha=1.0: np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0)))[()],
-                       "x where positive, alpha·(eˣ − 1) elsewhere (Clevert et al. 2016).")
 softplus   = expressed(lambda x: np.logaddexp(0, x), "log(1 + eˣ).")
 logSigmoid = expressed(lambda x: np.negative(np.logaddexp(0, np.negative(x))), "log(1 / (1 + e⁻ˣ)).")
 silu       = expressed(lambda x: x * f.sigmoid(x),   "x · sigmoid(x) (Elfwing et al. 2018).")
-gelu       = expressed(lambda x: x * normal(x),
-                       "x · Φ(x), Φ the normal distribution function, exactly (Hendrycks and Gimpel 2016).")
 
 #            op            value       slope
 elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), lambda out, x: out * (1.0 - out),
@@ -88,11 +97,11 @@ elementwise("softplus",    softplus,   lambda out, x: f.sigmoid(x), flops=3, for
             tame=True, settles=0, convex=True)
 elementwise("silu",        silu,       lambda out, x: f.sigmoid(x) * (1.0 + (x - out)), flops=2, formula=silu, tame=True)
 elementwise("gelu",        gelu,       lambda out, x: normal(x) + x * density(x), flops=5, formula=gelu, tame=True)
-operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
-            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True, within=True,
+operator(   "softmax",     softmax,    through_softmax,  # symmetric, so its own tangent
+            tangents=[through_softmax], flops=5, formula=softmax_of_entries, tame=True, within=True,
             curvature=softmax_curvature, reads="line")
-operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
-            tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None],
+operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True),
+            tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True)],
             flops=5, formula=log_softmax_of_entries, tame=True, within=True, curvature=log_softmax_curvature, reads="line")
 
 

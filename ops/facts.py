@@ -39,7 +39,8 @@ class Facts(NamedTuple):
     elementwise: bool = False          # the row is of that kind
     flops: float | Count | None = None  # operations an entry of the result, or (out, *args) -> int for all
     gives: type = float                # bool or int where its results are never floats, complex where they always are
-    complex: bool | str | Callable = False  # right for complex numbers; or the operator, or value, for them
+    # right for complex numbers, as most flows tell; or the operator, or value, for them
+    complex: bool | str | Callable = False
     view: bool = False                 # they may lie in an argument's memory
     commutes: bool = False             # its two arguments may change places
     like: int | None = None            # the place of an argument whose shape and precision it takes, and looks at nothing else
@@ -67,8 +68,10 @@ class Facts(NamedTuple):
 
 FACTS: dict[str, Facts] = {}  # by operator
 NOTHING = Facts()
-TAME = {"moved", "part", "filled", "chosen", "plus", "same"}  # the flows of rows that are tame
+MOVING = {"moved", "part", "filled"}  # the flows of rows that take no operations where nothing is added up
+TAME = MOVING | {"chosen", "plus", "same"}  # the flows of rows that are tame
 FLOWS = {"", *TAME, "product", "kept", "summed"}
+MULTILINEAR = FLOWS - {"", "chosen"}  # what moves, adds and multiplies entries is right for complex ones too
 
 
 def refuse_facts(op: str, facts: dict) -> None:
@@ -188,6 +191,14 @@ def literal_size(a: Any) -> int:
     if isinstance(a, slice):
         return max(literal_size(end) for end in (a.start, a.stop, a.step))
     return abs(a) if isinstance(a, int) else 0
+
+
+def all_facts(facts: Mapping[str, Any], flat: bool) -> Facts:
+    """The facts of a row, with those that follow. flat: whether it has no derivative."""
+    flow = facts.get("flow", "")
+    return Facts(**{"flops": 0 if facts.get("view") or flow in MOVING else None, "tame": flat or flow in TAME,
+                    "complex": flow in MULTILINEAR or facts.get("gives") is complex,
+                    "entries": multiplied if flow == "summed" or "keys" in facts else None} | facts)
 
 
 # ---- what a function takes ---------------------------------------------------------------------------------

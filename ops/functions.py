@@ -5,6 +5,7 @@ import functools
 import importlib
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,14 @@ def scipy_special(name: str, doc: str, arguments: int = 1):
 
     values = (lambda x: computed(x)), (lambda a, x: computed(a, x)), (lambda a, b, x: computed(a, b, x))
     return expressed(values[arguments - 1], doc)
+
+
+def of_scipy(op: str, name: str, doc: str, *slopes: Callable | str, **facts: Any) -> None:
+    """A row for the function of scipy.special called `name`, with its formula for other libraries. Where an
+    argument has no derivative, its name stands in the place of a slope."""
+    slopes = [without(op, slope) if isinstance(slope, str) else slope for slope in slopes]
+    formula = {"elsewhere": in_float64(getattr(special, name))} if hasattr(special, name) else {}
+    elementwise(op, scipy_special(name, doc, len(slopes)), *slopes, **formula, **facts)
 
 
 ORDERED: set[str] = set()  # operators with an order or a shape parameter, by which they have no derivative
@@ -130,7 +139,6 @@ def turned(z, y, x):
 def beside_one(x): return f.sqrt(1.0 + x * x) if is_complex(x) else f.hypot(x, 1.0)
 
 
-ERF = scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt.")
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
@@ -166,10 +174,6 @@ elementwise("arcsinh",  np.arcsinh,                lambda out, x: over(beside_on
             complex=True)
 elementwise("arccosh",  np.arccosh,                lambda out, x: over(f.sqrt(x - 1.0) * f.sqrt(x + 1.0)), complex=True)
 elementwise("arctanh",  np.arctanh,                lambda out, x: over((1.0 - x) * (1.0 + x)), complex=True)
-elementwise("erf",      ERF,                       lambda out, x: TWO_OVER_ROOT_PI * f.exp(-x * x), tame=True, settles=0,
-            elsewhere=in_float64(special.erf))
-elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda out, x: f.digamma(x),
-            elsewhere=in_float64(special.gammaln))
 elementwise("digamma",  digamma,                   lambda out, x: f.polygamma(1, x),
             elsewhere=in_float64(functools.partial(special.polygamma, 0)))
 elementwise("polygamma", polygamma,                without("polygamma", "n"),
@@ -194,37 +198,27 @@ def bessel(op: str, name: str, doc: str, of_neighbours: Callable) -> None:
         below, above = (getattr(f, op)(v + k, x) for k in (-1, 1))
         return of_neighbours(below, above, out, x)
 
-    elementwise(op, scipy_special(name, doc, 2), without(op, "v"), slope)
+    of_scipy(op, name, doc, "v", slope)
 
 
-ERFC = scipy_special("erfc", "1 − erf(x).")
-ERFINV = scipy_special("erfinv", "y of erf(y) = x.")
-NDTRI = scipy_special("ndtri", "x of Φ(x) = p, Φ the normal distribution function.")
-LOG_NDTR = scipy_special("log_ndtr", "log Φ(x), Φ the normal distribution function.")
-GAMMA = scipy_special("gamma", "Γ(x).")
-BETA = scipy_special("beta", "Β(a, x) = Γ(a) Γ(x) / Γ(a + x).", 2)
-BETALN = scipy_special("betaln", "log |Β(a, x)|.", 2)
-GAMMAINC = scipy_special("gammainc", "∫₀ˣ t^(a−1) e^(−t) dt / Γ(a).", 2)
-GAMMAINCC = scipy_special("gammaincc", "1 − gammainc(a, x).", 2)
-BETAINC = scipy_special("betainc", "∫₀ˣ t^(a−1) (1 − t)^(b−1) dt / Β(a, b).", 3)
-
-#            op           value      slope per argument
-elementwise("erfc",       ERFC,      lambda out, x: -TWO_OVER_ROOT_PI * f.exp(-x * x), tame=True, settles=0,
-            elsewhere=in_float64(special.erfc))
-elementwise("erfinv",     ERFINV,    lambda out, x: (f.exp(out * out) / TWO_OVER_ROOT_PI),
-            elsewhere=in_float64(special.erfinv))
-elementwise("ndtri",      NDTRI,     lambda out, p: (ROOT_TWO_PI * f.exp(f.half(out * out))),
-            elsewhere=in_float64(special.ndtri))
-elementwise("logNdtr",    LOG_NDTR,  lambda out, x: mills(x, out), elsewhere=in_float64(special.log_ndtr))
-elementwise("Gamma",      GAMMA,     lambda out, x: (out * f.digamma(x)), elsewhere=in_float64(special.gamma))
-elementwise("Beta",       BETA,      lambda out, a, b: (out * rise(a, b)),
-                                     lambda out, a, b: (out * rise(b, a)), elsewhere=in_float64(special.beta))
-elementwise("betaln",     BETALN,    lambda out, a, b: rise(a, b),
-                                     lambda out, a, b: rise(b, a), elsewhere=in_float64(special.betaln))
-elementwise("gammainc",   GAMMAINC,  without("gammainc", "a"),  lambda out, a, x: gamma_density(a, x))
-elementwise("gammaincc",  GAMMAINCC, without("gammaincc", "a"), lambda out, a, x: -gamma_density(a, x))
-elementwise("betainc",    BETAINC,   without("betainc", "a"),   without("betainc", "b"),
-                                     lambda out, a, b, x: beta_density(a, b, x))
+#        op           SciPy's      value                               slope per argument
+of_scipy("erf",       "erf",       "2/√π ∫₀ˣ exp(−t²) dt.",            lambda out, x: TWO_OVER_ROOT_PI * f.exp(-x * x),
+         tame=True, settles=0)
+of_scipy("erfc",      "erfc",      "1 − erf(x).",                      lambda out, x: -TWO_OVER_ROOT_PI * f.exp(-x * x),
+         tame=True, settles=0)
+of_scipy("erfinv",    "erfinv",    "y of erf(y) = x.",                 lambda out, x: f.exp(out * out) / TWO_OVER_ROOT_PI)
+of_scipy("ndtri",     "ndtri",     "x of Φ(x) = p, Φ the normal distribution function.",
+                                   lambda out, p: ROOT_TWO_PI * f.exp(f.half(out * out)))
+of_scipy("logNdtr",   "log_ndtr",  "log Φ(x), Φ the normal distribution function.", lambda out, x: mills(x, out))
+of_scipy("gammaln",   "gammaln",   "log |Γ(x)|.",                      lambda out, x: f.digamma(x))
+of_scipy("Gamma",     "gamma",     "Γ(x).",                            lambda out, x: out * f.digamma(x))
+of_scipy("Beta",      "beta",      "Β(a, x) = Γ(a) Γ(x) / Γ(a + x).",  lambda out, a, b: out * rise(a, b),
+                                                                       lambda out, a, b: out * rise(b, a))
+of_scipy("betaln",    "betaln",    "log |Β(a, x)|.",                   lambda out, a, b: rise(a, b), lambda out, a, b: rise(b, a))
+of_scipy("gammainc",  "gammainc",  "∫₀ˣ t^(a−1) e^(−t) dt / Γ(a).",    "a", lambda out, a, x: gamma_density(a, x))
+of_scipy("gammaincc", "gammaincc", "1 − gammainc(a, x).",              "a", lambda out, a, x: -gamma_density(a, x))
+of_scipy("betainc",   "betainc",   "∫₀ˣ t^(a−1) (1 − t)^(b−1) dt / Β(a, b).",
+                                   "a", "b", lambda out, a, b, x: beta_density(a, b, x))
 
 # Abramowitz and Stegun 9.1.27 and 9.6.26
 #       op          SciPy's  value                                its derivative by x

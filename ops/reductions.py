@@ -13,7 +13,7 @@ from .expression import Expression, f
 from .facts import of_input, of_sum
 from .kinks import Masked, correction, unclear
 from .silence import silent
-from .table import arity, elementwise, expressed, linear, operator
+from .table import arity, elementwise, linear, operator
 
 
 def count(x, axis=None, less=0):
@@ -226,63 +226,80 @@ def reducing(op, value, rule, **facts):
         return f.sum(corrected(t, out, x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
-    operator(op, value, adjoint, *literals, tangents=[tangent, *literals], reads="axis", **facts)
+    operator(op, value, adjoint, *literals, tangents=[tangent, *literals], reads="axis", within=True, **facts)
 
 
-# the values that are one expression, and what they are
-total_over    = expressed(lambda x, axis=None, keepdims=False: np.add.reduce(x, axis, None, None, keepdims),
-                          "Σ x over axis; 0 over no entries.")
-largest       = expressed(lambda x, axis=None, keepdims=False: np.max(x, axis, keepdims=keepdims),
-                          "The greatest x over axis. Ties share the gradient equally. ValueError over no entries.")
-smallest      = expressed(lambda x, axis=None, keepdims=False: np.min(x, axis, keepdims=keepdims),
-                          "The least x over axis. Ties share the gradient equally. ValueError over no entries.")
-prod          = expressed(lambda x, axis=None, keepdims=False: np.multiply.reduce(x, axis=axis, keepdims=keepdims),
-                          "Π x over axis; 1 over no entries.")
-std           = expressed(halves_in_singles(lambda x, axis=None, keepdims=False, ddof=0: np.sqrt(var(x, axis, keepdims, ddof))),
-                          "√var. Where it is 0 its gradient is 0.")
-norm          = expressed(lambda x, axis=None, keepdims=False: np.sqrt(squaredNorm(x, axis, keepdims)),
-                          "√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0.")
-frobeniusNorm = expressed(lambda A: norm(A), "√Σ A² over all entries (the notes §1.2). At 0 its gradient is 0.")
+def prod(x, axis=None, keepdims=False):
+    """Π x over axis; 1 over no entries."""
+    return np.multiply.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def norm(x, axis=None, keepdims=False):
+    """√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0."""
+    return np.sqrt(squaredNorm(x, axis, keepdims))
+
+
+def frobeniusNorm(A):
+    """√Σ A² over all entries (the notes §1.2). At 0 its gradient is 0."""
+    return norm(A)
+
+
+def total_over(x, axis=None, keepdims=False):
+    """Σ x over axis; 0 over no entries."""
+    return np.add.reduce(x, axis, None, None, keepdims)
+
+
+def largest(x, axis=None, keepdims=False):
+    """The greatest x over axis. Ties share the gradient equally. ValueError over no entries."""
+    return np.max(x, axis, keepdims=keepdims)
+
+
+def smallest(x, axis=None, keepdims=False):
+    """The least x over axis. Ties share the gradient equally. ValueError over no entries."""
+    return np.min(x, axis, keepdims=keepdims)
+
+
+@halves_in_singles
+def std(x, axis=None, keepdims=False, ddof=0):
+    """√var. Where it is 0 its gradient is 0."""
+    return np.sqrt(var(x, axis, keepdims, ddof))
+
 
 #           op              value          rule
 # a register has a copy on each worker, with a part of the delta: the adjoint adds up the parts
-linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d), flops=0, flow="moved", elsewhere=lambda x: x)
+linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d), flow="moved", elsewhere=lambda x: x)
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
-                                               back_over(d, x, axis, keepdims), None, None,
-            flops=of_sum, flow="moved", numpy="sum", within=True, complex=True)
+                                               back_over(d, x, axis, keepdims),
+            flops=of_sum, flow="moved", numpy="sum", within=True)
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
-                                               back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
-            flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean",
-            formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True,
-            curvature=gathered(), complex=True)
+                                               back_over(d / f.count(x, axis), x, axis, keepdims),
+            flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean", within=True,
+            formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), curvature=gathered())
 linear(     "trace",        trace,         lambda d, out, x: f.diag_back(f.broadcast(d, f.diag(x)), x),
-            flops=lambda out, x: min(x.shape), flow="moved", formula=lambda x: f.sum(f.diag(x)), complex=True)
-linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2),
+            flops=lambda out, x: min(x.shape), flow="moved", formula=lambda x: f.sum(f.diag(x)))
+linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), flops=of_input(2),
             formula=centered_of_entries, reads="line")
-reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1), flow="chosen", numpy="max", within=True, curvature=gathered())
-reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1), flow="chosen", numpy="min", within=True, curvature=gathered())
+for op, value in ("max", largest), ("min", smallest):
+    reducing(op,            value,         lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
+            flops=of_input(1), flow="chosen", numpy=op, curvature=gathered())
 reducing(   "prod",         prod,          through_prod,  flops=of_input(1), numpy="prod", curvature=gathered(), overflows=True,
             complex=True)
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x),
-            flops=of_input(4), overflows=True, tame=True, within=True, formula=var_of_squares)
+            flops=of_input(4), overflows=True, tame=True, formula=var_of_squares)
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(d * f.ratio(f.centered(x, axis), out + f.stopGradient(  # flat at 0
                                                f.ratio(f.equal(out, 0), out))) / f.count(x, axis, ddof), x),
             flops=of_input(4), tame=True, squared="var",
             formula=lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var_of_squares(x, axis, keepdims, ddof)))
-reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out), flops=of_input(2),
-            formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
-            tame=True, squared="squaredNorm", convex=True, within=True, curvature=gathered(bent_norm))
+for op, value in ("norm", norm), ("frobeniusNorm", frobeniusNorm):
+    reducing(op,            value,         lambda d, out, x, axis: d * f.ratio(x, out),
+            flops=of_input(2), tame=True, squared="squaredNorm", convex=True, curvature=gathered(bent_norm),
+            formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))
 reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x), overflows=True,
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims), tame=True)
-reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
-            flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True,
-            curvature=gathered(bent_norm))
 reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.exp_difference(x, out),
-            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True,
+            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True,
             curvature=gathered(lambda d, out, p, x, axis=None, keepdims=False: back_over(d, x, axis, keepdims) * p * (1 - p)))
 elementwise("logaddexp",    np.logaddexp,  lambda out, x, y: f.exp_difference(x, out),
                                            lambda out, x, y: f.exp_difference(y, out), flops=5, tame=True,
@@ -290,6 +307,5 @@ elementwise("logaddexp",    np.logaddexp,  lambda out, x, y: f.exp_difference(x,
 elementwise("exp_difference", exp_difference, lambda out, x, y: out,
                                            lambda out, x, y: -out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
-operator(   "ties",         ties,          None, None, None,                            flops=3, formula=ties_of_entries)
-operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count,
-         complex=True)
+operator(   "ties",         ties,          None, None, flops=3, formula=ties_of_entries)
+operator(   "count",        count,         flops=0, gives=int, elsewhere=count, complex=True)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .expression import DG, FLAT, ROOTS, TG, Expression, G, Rule, f
-from .facts import FACTS, MANY, TAME, Facts, arity, parameters, positional, refuse_facts, takes
+from .facts import FACTS, MANY, all_facts, arity, parameters, positional, refuse_facts, takes
 from .kinks import Masked, correction, send
 from .walk import back
 from .writer import Recording, Traced
@@ -95,7 +95,8 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **facts: Any) -
     """A row that is linear in each argument with a rule: its tangent is the operator of that one's tangent.
     op, value, rules, facts: as for `operator`."""
     def tangent(rule, i): return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
-    operator(op, value, *rules, tangents=rules and ruled(rules, tangent), **{"tame": True} | facts)
+    each = rules[0] if rules and isinstance(rules[0], Each) else rules
+    operator(op, value, *rules, tangents=rules and ruled(each, tangent), **{"tame": True} | facts)
 
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
@@ -106,30 +107,25 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     delta; without any, the value, if it is written in the language, is traced and differentiated. tangents:
     (tangent, out, *args) -> tangent of out; without them xman goes back through the adjoint rule, which is
     linear in its first argument: that is right for every operator, but slow, so frequent operators have their
-    own. facts: facts, by the names of `Facts`. ValueError for an impossible or taken name, or unknown fact.
+    own. Keys, an array that gives its shape, axes, and options that are None, a truth value or a tuple by
+    default need no rule. facts: facts, by the names of `Facts`. ValueError for an impossible or taken name,
+    or unknown fact.
     """
     refuse_facts(op, facts)
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
         raise ValueError(f"an operator cannot be called {op!r}: " + (
             "that is a row of ops; choose another name, or give eval and backprop tables of your own"
             if op in OURS else "the name has to be a Python identifier"))
-    fewest, greatest = arity(value)
-    if not rules:
-        rules = ([Each(partial(traced, value))] if greatest == MANY else
-                 [traced(value, i) for i in range(greatest)])
-    if not (each := isinstance(rules[0], Each)) and len(rules) > greatest:
-        raise ValueError(f"{op} takes {takes(value)}, and was given {len(rules)} rules: one an argument")
-    if not each and len(rules) < fewest:
-        raise ValueError(f"{op} takes {takes(value)}, and has {len(rules)} rule{'s' * (len(rules) > 1)}; write one for "
-                         "each argument, None where the derivative is zero")
-    flat = not (each or any(rules))
+    adjoints = adjoint_rules(op, value, rules, facts)
+    flat = isinstance(adjoints, list) and not any(adjoints)
     (FLAT.add if flat else FLAT.discard)(op)
     (ROOTS.add if facts.get("squared") else ROOTS.discard)(op)
-    FACTS[op] = Facts(**{"flops": 0 if facts.get("view") else None, "tame": flat or facts.get("flow") in TAME}
-                      | facts)
-    if getattr(value, "__name__", "") == "<lambda>":
+    FACTS[op] = all_facts(facts, flat)
+    if getattr(value, "__name__", "") == "<lambda>" or getattr(value, "__module__", "").startswith("ops."):
         value.__name__ = value.__qualname__ = op  # for errors
-    G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)
+    G[op], DG[op] = value, adjoints
+    TG[op] = with_literals(tangents, value, facts) if tangents else ruled(adjoints, tangent_of)
+    fewest, greatest = arity(value)
 
     def call(*args, **named):
         if named:
@@ -154,10 +150,45 @@ def expressed(value: Callable, doc: str) -> Callable:
     return value
 
 
+def adjoint_rules(op: str, value: Callable, rules: tuple, facts: dict[str, Any]) -> Sequence:
+    """The rules of a row, one an argument, also those that follow from its value and its facts."""
+    fewest, greatest = arity(value)
+    if rules and isinstance(rules[0], Each):
+        return rules[0]
+    if len(rules) > greatest:
+        raise ValueError(f"{op} takes {takes(value)}, and was given {len(rules)} rules: one an argument")
+    if not rules and facts.get("gives") in (bool, int):
+        return [None] * greatest
+    if not rules:
+        by_value = partial(traced, value)
+        return Each(by_value) if greatest == MANY else [*map(by_value, range(greatest))]
+    completed = with_literals(rules, value, facts)
+    if len(completed) < fewest:
+        raise ValueError(f"{op} takes {takes(value)}, and has {len(rules)} rule{'s' * (len(rules) > 1)}; write "
+                         "one for each argument, None where the derivative is zero")
+    return completed
+
+
+def with_literals(rules: Sequence, value: Callable, facts: dict[str, Any]) -> Sequence:
+    """The rules, and None for further arguments that have no derivative: keys, an array that gives its shape,
+    axes, and options, which are None, a truth value or a tuple where they are not given."""
+    names, defaults, rest, _ = parameters(value)
+    keys, shapes = facts.get("keys", MANY), (facts.get("like"), facts.get("shape"))
+    if isinstance(rules, Each):
+        return rules
+    rules = [*rules]
+    for i, name in [*enumerate(names)][len(rules):]:
+        is_option = isinstance(defaults.get(name, 0.0), (type(None), bool, tuple))
+        if not (is_option or i >= keys or i in shapes or name in ("axis", "axes")):
+            break
+        rules.append(None)
+    return Each(lambda i: None, *rules) if rest and len(rules) >= keys else rules
+
+
 def ruled(rules: Sequence, change: Callable) -> Sequence:
     """change(rule, i) for each rule that there is."""
-    if isinstance(each := rules[0], Each):
-        return Each(lambda i: each[i] and change(each[i], i))
+    if isinstance(rules, Each):
+        return Each(lambda i: rules[i] and change(rules[i], i))
     return [rule and change(rule, i) for i, rule in enumerate(rules)]
 
 

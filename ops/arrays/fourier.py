@@ -56,6 +56,16 @@ def dual(norm):
     return {"backward": ("forward",), "forward": ("backward",)}.get(norm[0], norm)
 
 
+def rfft(x, n, axis=-1, norm=PLAIN):
+    """The first n // 2 + 1 entries of fft of n real numbers along axis, a negative one."""
+    return np.fft.rfft(x, transform_length(x, n, axis), axis, norm[0])
+
+
+def irfft(z, n, axis=-1, norm=PLAIN):
+    """The n real numbers along axis, a negative one, whose rfft is z."""
+    return np.fft.irfft(z, 2 * transform_length(z, n // 2 + 1, axis) - 2 + n % 2, axis, norm[0])
+
+
 # the values that are one expression, and what they are
 real    = expressed(lambda z: np.real(z),  "The real part of z.")
 imag    = expressed(lambda z: np.imag(z),  "The imaginary part of z.")
@@ -66,12 +76,6 @@ angle   = expressed(lambda z: np.angle(z), "The angle of z, from −π to π. At
 fft     = expressed(transform_by(np.fft.fft, np.fft.fftn),
                     "Σ_j x_j exp(−2πi jk/n) along an axis, a tuple of axes, or all for None; norm as NumPy's, in a tuple.")
 ifft    = expressed(transform_by(np.fft.ifft, np.fft.ifftn), "The inverse of fft.")
-rfft    = expressed(lambda x, n, axis=-1, norm=PLAIN:
-                        np.fft.rfft(x, transform_length(x, n, axis), axis, norm[0]),
-                    "The first n // 2 + 1 entries of fft of n real numbers along axis, a negative one.")
-irfft   = expressed(lambda z, n, axis=-1, norm=PLAIN:
-                        np.fft.irfft(z, 2 * transform_length(z, n // 2 + 1, axis) - 2 + n % 2, axis, norm[0]),
-                    "The n real numbers along axis, a negative one, whose rfft is z.")
 
 #        op         value    rule
 linear(  "real",    real,    lambda d, out, z: f.broadcast(d, z),            flops=0, view=True, complex=True)
@@ -84,13 +88,13 @@ operator("squared_modulus", squared_modulus, lambda d, out, z: f.unbroadcast(2.0
          tangents=[lambda t, out, z: 2.0 * f.real(t * f.conj(z))],           flops=3, tame=True, complex=True, overflows=True)
 operator("angle",   angle,   lambda d, out, z: f.unbroadcast(d * slope_of_angle(z), z),
          tangents=[lambda t, out, z: f.real(t * slope_of_angle(z))],         flops=8, complex=True)
-linear(  "fft",     fft,     lambda d, out, x, axes=-1, norm=PLAIN: f.unbroadcast(f.fft(d, axes, norm), x), None, None,
-         flops=flops_of_transform, gives=complex, complex=True)
-linear(  "ifft",    ifft,    lambda d, out, x, axes=-1, norm=PLAIN: f.unbroadcast(f.ifft(d, axes, norm), x), None, None,
-         flops=flops_of_transform, gives=complex, complex=True)
+linear(  "fft",     fft,     lambda d, out, x, axes=-1, norm=PLAIN: f.unbroadcast(f.fft(d, axes, norm), x),
+         flops=flops_of_transform, gives=complex)
+linear(  "ifft",    ifft,    lambda d, out, x, axes=-1, norm=PLAIN: f.unbroadcast(f.ifft(d, axes, norm), x),
+         flops=flops_of_transform, gives=complex)
 linear(  "rfft",    rfft,    lambda d, out, x, n, axis=-1, norm=PLAIN:
                                  f.unbroadcast(f.irfft(f.conj(d) / counts(n, axis), n, axis, dual(norm)), x),
-         None, None, None, flops=flops_of_transform, gives=complex, complex=True)
+         None, flops=flops_of_transform, gives=complex)
 linear(  "irfft",   irfft,   lambda d, out, z, n, axis=-1, norm=PLAIN:
                                  f.unbroadcast(f.conj(f.rfft(d, n, axis, dual(norm))) * counts(n, axis), z),
-         None, None, None, flops=flops_of_transform, complex=True)
+         None, flops=flops_of_transform, complex=True)

@@ -8,8 +8,8 @@ from itertools import repeat
 import numpy as np
 
 from ..expression import f
-from ..facts import by_literals, multiplied, of_input
-from ..table import Each, expressed, linear, operator
+from ..facts import by_literals, of_input
+from ..table import linear, operator
 from .rearrangements import in_precision_of
 
 
@@ -103,21 +103,26 @@ def days(x):
     return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[ms]").astype(np.int64) / 86_400_000.0)
 
 
+def getitem(x, *keys):
+    """x[keys]: slices, integers, integer arrays and boolean masks, as NumPy does."""
+    return (np.asarray(x) if type(x) in (bool, int, float) else x)[keys]
+
+
+def take(x, indices, axis=None):
+    """x at indices along axis; of the flattened x for None."""
+    return np.take(x, indices, axis)
+
+
 # the values that are one expression, and what they are
-getitem = expressed(lambda x, *keys: (np.asarray(x) if type(x) in (bool, int, float) else x)[keys],
-                    "x[keys]: slices, integers, integer arrays and boolean masks, as NumPy does.")
-take    = expressed(lambda x, indices, axis=None: np.take(x, indices, axis),
-                    "x at indices along axis; of the flattened x for None.")
 
-linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)),
-            view=True, flow="part", keys=1, entries=multiplied, complex=True)
-linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.unbroadcast(f.getitem(u, *keys), d), None),
-       flops=of_input(1), flow="filled", like=1, keys=2, entries=multiplied, complex=True)
-linear("take",       take,       through_take, None, None, flops=0, flow="part", keys=1, numpy="take", entries=multiplied,
-            complex=True)
+linear("getitem",    getitem,    lambda d, out, x, *keys: f.scatterAdd(d, x, *keys),
+       view=True, flow="part", keys=1)
+linear("scatterAdd", scatterAdd, lambda u, out, d, like, *keys: f.unbroadcast(f.getitem(u, *keys), d),
+       flops=of_input(1), flow="filled", like=1, keys=2)
+linear("take",       take,       through_take,
+       flow="part", keys=1, numpy="take")
 
-operator("codes",      codes,      None, None,                                          flops=0, gives=int)
-operator("characters", characters, None, None,                                          flops=0, gives=int, entries=by_literals)
-operator("words",      words,      None, None,                                          flops=0,
-         entries=lambda x, words: np.size(x) * len(words))
-operator("days",       days,       None,                                                flops=0)
+operator("codes",      codes,      flops=0, gives=int)
+operator("characters", characters, flops=0, gives=int, entries=by_literals)
+operator("words",      words,      None, None, flops=0, entries=lambda x, words: np.size(x) * len(words))
+operator("days",       days,       None, flops=0)

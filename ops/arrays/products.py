@@ -11,7 +11,7 @@ import numpy as np
 
 from ..expression import f
 from ..facts import multiplied, of_adjoint, of_matrices, of_product, of_sum
-from ..table import Each, expressed, linear
+from ..table import Each, linear
 from .rearrangements import in_precision_of
 
 
@@ -174,41 +174,51 @@ def hollow_adjoint(value, i):
                            else value(d, *ab))
 
 
-# the values that are one expression, and what they are
-dot      = expressed(lambda a, b: a @ b,
-                     "The matrix product a @ b: (n, k) by (k, m), vectors, batches of matrices; a may be SciPy-sparse.")
-outer    = expressed(lambda a, b: np.outer(a, b),    "a bᵀ of two vectors; arrays with more axes are flattened first.")
-einsum   = expressed(lambda subscripts, *arrays: np.einsum(*subscripts_of(subscripts), *arrays),
-                     "numpy.einsum; `...` may only lead. In a list subscripts are a tuple of one string.")
-convolve = expressed(lambda a, v: np.convolve(a, v), "Σ a_i v_(k−i) of two vectors, at all k where they overlap.")
+def dot(a, b):
+    """The matrix product a @ b: (n, k) by (k, m), vectors, batches of matrices; a may be SciPy-sparse."""
+    return a @ b
+
+
+def outer(a, b):
+    """a bᵀ of two vectors; arrays with more axes are flattened first."""
+    return np.outer(a, b)
+
+
+def einsum(subscripts, *arrays):
+    """numpy.einsum; `...` may only lead. In a list subscripts are a tuple of one string."""
+    return np.einsum(*subscripts_of(subscripts), *arrays)
+
+
+def convolve(a, v):
+    """Σ a_i v_(k−i) of two vectors, at all k where they overlap."""
+    return np.convolve(a, v)
+
 
 #      op              value        rule per argument
 linear("dot",          dot,         lambda d, out, a, b: f.dot_left(d, a, b),
                                     lambda d, out, a, b: f.dot_right(d, a, b),
-            flow="summed", flops=of_product, entries=of_matrices, within=True, example=dot_of_hollow, complex=True)
+            flow="summed", flops=of_product, entries=of_matrices, within=True, example=dot_of_hollow)
 linear("dot_left",     dot_left,    lambda u, out, d, a, b: f.dot(u, b),
                                     None,
                                     lambda u, out, d, a, b: f.dot_right(d, u, b),
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_left, example=hollow_adjoint(dot_left, 0),
-            complex=True)
+            flow="summed", flops=of_adjoint, elsewhere=dot_left, example=hollow_adjoint(dot_left, 0))
 linear("dot_right",    dot_right,   lambda u, out, d, a, b: f.dot(a, u),
                                     lambda u, out, d, a, b: f.dot_left(d, a, u),
                                     None,
-            flow="summed", flops=of_adjoint, entries=multiplied, elsewhere=dot_right, example=hollow_adjoint(dot_right, 1),
-            complex=True)
+            flow="summed", flops=of_adjoint, elsewhere=dot_right, example=hollow_adjoint(dot_right, 1))
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
-            flow="summed", flops=1, numpy="outer", entries=multiplied,
-            formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), complex=True)
+            flow="summed", flops=1, numpy="outer",
+            formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)))
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None),
-            flow="summed", flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products, complex=True)
+            flow="summed", flops=of_letters, view=True, elsewhere=einsum_of_products)
 linear("einsum_back",  einsum_back, einsum_back_rule, None, None,
-            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, formula=einsum_back, complex=True)
+            flops=of_sum, view=True, flow="filled", like=1, entries=multiplied, formula=einsum_back)
 linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
-            flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,
-            elsewhere=convolve_of_correlate, reads="window", complex=True)
+            flow="summed", flops=lambda out, a, v: 2 * np.size(a) * np.size(v),
+            elsewhere=convolve_of_correlate, reads="window")
 linear("correlate",    correlate,   lambda d, out, a, v: f.reshape(f.convolve(d, v), a),
                                     lambda d, out, a, v: f.reshape(f.correlate(a, d), v),
-            flow="summed", flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied,
-            elsewhere=correlate_of_windows, reads="window", complex=True)
+            flow="summed", flops=lambda out, a, v: 2 * out.size * np.size(v),
+            elsewhere=correlate_of_windows, reads="window")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..expression import f
 from ..facts import is_complex, of_diagonal, of_shape, of_sum, of_widths
-from ..table import Each, expressed, linear, operator
+from ..table import Each, linear, operator
 
 
 def shape_of(like):
@@ -174,58 +174,82 @@ def inverse(axes):
     return () if axes is None else (tuple(int(i) for i in np.argsort(np.mod(axes, len(axes)))),)
 
 
-# the values that are one expression, and what they are
-astype    = expressed(lambda x, dtype: np.asarray(x).astype(dtype[0])[()],
-                      'x in another precision, a tuple of one string: ("float32",).')
-reshape   = expressed(lambda x, shape: np.asarray(x).reshape(shape_of(shape)),
-                      "x in another shape: a tuple, in which one −1 is worked out, or an array that has it.")
-transpose = expressed(lambda x, axes=None: np.transpose(x, axes),
-                      "x with its axes in the order of `axes`, reversed for None.")
-mT        = expressed(lambda x: np.swapaxes(x, -1, -2),
-                      "x with its last two axes exchanged: the transpose of each matrix of a batch.")
-roll      = expressed(lambda x, shift, axis=None: np.roll(x, np.asarray(shift, int), axis),
-                      "x with its entries moved on by `shift` places along axis, those that fall off coming in again.")
-pad       = expressed(lambda x, widths: np.pad(x, widths),
-                      "x with zeros around it: widths is an int, or for each axis a pair (before, after).")
-concat    = expressed(lambda axis, *arrays: np.concatenate(arrays, axis) if arrays else axis_first("concat", axis),
-                      "The arrays one after another along an axis that they have.")
-stack     = expressed(lambda axis, *arrays: np.stack(arrays, axis) if arrays else axis_first("stack", axis),
-                      "The arrays, of one shape, one after another along a new axis.")
-diag      = expressed(lambda x, k=0: np.diag(x, k),
-                      "The k-th diagonal of a matrix; of a vector the matrix that has it there.")
+def astype(x, dtype):
+    """x in another precision, a tuple of one string: ("float32",)."""
+    return np.asarray(x).astype(dtype[0])[()]
+
+
+def reshape(x, shape):
+    """x in another shape: a tuple, in which one −1 is worked out, or an array that has it."""
+    return np.asarray(x).reshape(shape_of(shape))
+
+
+def transpose(x, axes=None):
+    """x with its axes in the order of `axes`, reversed for None."""
+    return np.transpose(x, axes)
+
+
+def mT(x):
+    """x with its last two axes exchanged: the transpose of each matrix of a batch."""
+    return np.swapaxes(x, -1, -2)
+
+
+def roll(x, shift, axis=None):
+    """x with its entries moved on by `shift` places along axis, those that fall off coming in again."""
+    return np.roll(x, np.asarray(shift, int), axis)
+
+
+def pad(x, widths):
+    """x with zeros around it: widths is an int, or for each axis a pair (before, after)."""
+    return np.pad(x, widths)
+
+
+def concat(axis, *arrays):
+    """The arrays one after another along an axis that they have."""
+    return np.concatenate(arrays, axis) if arrays else axis_first("concat", axis)
+
+
+def stack(axis, *arrays):
+    """The arrays, of one shape, one after another along a new axis."""
+    return np.stack(arrays, axis) if arrays else axis_first("stack", axis)
+
+
+def diag(x, k=0):
+    """The k-th diagonal of a matrix; of a vector the matrix that has it there."""
+    return np.diag(x, k)
+
 
 #       op             value        rule per argument
-linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
-            flops=0, flow="moved", entries=of_shape, like=1, example=spread_hollow, complex=True)
-linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
-            flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums, complex=True)
-linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same", complex=True)
-linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved", shape=1,
-            complex=True)
-linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
-            view=True, flow="moved", numpy="transpose", within=True, complex=True)
+linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis),
+            flow="moved", entries=of_shape, like=1, example=spread_hollow)
+linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis),
+            flops=of_sum, view=True, flow="moved", like=1, elsewhere=unbroadcast_of_sums)
+linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
+linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), view=True, flow="moved", shape=1)
+linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)),
+            view=True, flow="moved", numpy="transpose", within=True)
 linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved", within=True,
-            formula=mT_of_axes, complex=True)
-linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None, view=True, flow="moved", numpy="flip",
-            formula=flip_of_slices, complex=True)
+            formula=mT_of_axes)
+linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), view=True, flow="moved", numpy="flip",
+            formula=flip_of_slices)
 linear("roll",         roll,        lambda d, out, x, n, axis=None:
-                                        f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None,
-            flops=0, flow="moved", numpy="roll", formula=roll_of_parts, complex=True)
+                                        f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None,
+            flow="moved", numpy="roll", formula=roll_of_parts)
 linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None,
-            flops=0, flow="filled", numpy="pad", entries=of_widths, formula=pad_of_parts, complex=True)
+            flow="filled", numpy="pad", entries=of_widths, formula=pad_of_parts)
 linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,
-            view=True, flow="part", formula=unpad, complex=True)
+            view=True, flow="part", formula=unpad)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
-            view=True, flow="part", formula=part, complex=True)
+            view=True, flow="part", formula=part)
 linear("diag",         diag,        lambda d, out, x, k=0: f.diag_back(d, x, k), None,
-            view=True, flow="part", numpy="diag", entries=of_diagonal, formula=diag_of_entries, complex=True)
+            view=True, flow="part", numpy="diag", entries=of_diagonal, formula=diag_of_entries)
 linear("diag_back",    diag_back,   lambda u, out, d, x, k=0: f.diag(u, k), None, None,
-            view=True, flow="filled", shape=1, formula=diag_back, complex=True,
+            view=True, flow="filled", shape=1, formula=diag_back,
             entries=lambda d, x, k=0: max(np.size(x), of_diagonal(d, k)))
 # linear in all arguments together: the tangent of one is joined with zeros for the others
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),
-            flops=0, flow="filled", complex=True)
+            flow="filled")
 operator("stack", stack, Each(lambda i: lambda d, out, axis, *arrays: f.take(d, i - 1, axis), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None),
-            flops=0, flow="filled", complex=True)
+            flow="filled")

@@ -8,7 +8,7 @@ import numpy as np
 from ..expression import f
 from ..facts import is_complex, of_input
 from ..silence import silent
-from ..table import expressed, linear, operator, traced
+from ..table import linear, operator, traced
 
 
 def through_cumsum(d, out, x, axis=None):
@@ -110,25 +110,28 @@ def products_of_others(x, axis=None):
     return f.reshape(f.shift(running, axis, 1.0) * after, x)
 
 
-# the values that are one expression, and what they are
-cumsum  = expressed(lambda x, axis=None: np.cumsum(x, axis),
-                    "The sums of the entries of x up to each, along axis; of the flattened x for None.")
-cumprod = expressed(lambda x, axis=None: np.asarray(x).cumprod(axis),
-                    "The products of the entries of x up to each, along axis; of the flattened x for None.")
+def cumsum(x, axis=None):
+    """The sums of the entries of x up to each, along axis; of the flattened x for None."""
+    return np.cumsum(x, axis)
+
+
+def cumprod(x, axis=None):
+    """The products of the entries of x up to each, along axis; of the flattened x for None."""
+    return np.asarray(x).cumprod(axis)
+
 
 #           op              value          rule
-linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1,
-            flow="moved", numpy="cumsum", reads="before", complex=True)
-operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1, numpy="cumprod",
+linear(     "cumsum",       cumsum,        through_cumsum, flops=1, flow="moved", numpy="cumsum", reads="before")
+operator(   "cumprod",      cumprod,       through_cumprod, flops=1, numpy="cumprod",
             elsewhere=cumprod_by_doubling, reads="before", complex=True)
 operator(   "recurrence",   recurrence,    lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis),
-                                           lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis), None,
+                                           lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis),
             flops=2, elsewhere=recurrence_by_doubling, complex=True)
 operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
                                            None, lambda d, out, x, axis, first=0.0: f.unbroadcast(f.take(d, 0, axis), first),
             tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None,
-                      lambda t, out, x, axis, first=0.0: f.shift(f.broadcast(0.0, out), axis, t)], flops=0, flow="filled",
-            formula=lambda x, axis, first=0.0: moved_on(x, axis, 1, first), complex=True)
-operator(   "prod_of_others", prod_of_others, through_others := traced(products_of_others, 0), None,
-            tangents=[through_others, None], flops=of_input(3), formula=products_of_others,
+                      lambda t, out, x, axis, first=0.0: f.shift(f.broadcast(0.0, out), axis, t)], flow="filled",
+            formula=lambda x, axis, first=0.0: moved_on(x, axis, 1, first))
+operator(   "prod_of_others", prod_of_others, through_others := traced(products_of_others, 0),
+            tangents=[through_others], flops=of_input(3), formula=products_of_others,
             reads="line", complex=True)  # its Jacobian is symmetric

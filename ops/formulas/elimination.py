@@ -108,18 +108,18 @@ def cofactor(a):
 
 
 def cofactor_of_few(a):
-    """The cofactors of matrices of up to 3 × 3; None for others. All are NaN where an entry is not finite:
-    a − a is NaN then, else 0. Where NumPy has to be called for a line of a loop, Python runs all of the loop,
-    at some 100 µs a turn in place of one: a Kalman filter's likelihood has such a line."""
-    n = a.shape[-1]
+    """The cofactors of matrices of up to 3 × 3, products of entries: [[d, -c], [-b, a]] of [[a, b], [c, d]];
+    None for others. All are NaN where an entry is not finite: 0 · a is NaN then. Where NumPy has to be called
+    for a line of a loop, Python runs all of the loop, at some 100 µs a turn in place of one: a Kalman filter's
+    likelihood has such a line."""
+    n, turned = a.shape[-1], lambda i, j: f.roll(a, (-i, -j), (-2, -1))
     if n > 3:
         return None
-    within, signs = minors(a)
     if n == 3:
-        size = within[..., 0, 0] * within[..., 1, 1] - within[..., 0, 1] * within[..., 1, 0]
+        size = turned(1, 1) * turned(2, 2) - turned(1, 2) * turned(2, 1)
     else:
-        size = 1.0 if n == 1 else within[..., 0, 0]
-    return f.astype(signs, (a.dtype.name,)) * size + f.sum(a - a, (-2, -1), True)
+        size = 1.0 if n == 1 else f.where(np.eye(2, dtype=bool), turned(1, 1), -turned(1, 1))
+    return size + f.sum(0.0 * a, (-2, -1), True)
 
 
 def cofactor_slope(t, a):

@@ -240,6 +240,22 @@ def moves(function: Function, registers: Collection[str]) -> set[str]:
     return live_forth(function[3], registers, ruled_lines(function, IN_USE.get().TG))
 
 
+def carried_on(function: Function, first: Collection[int], k: int,
+               reached: Callable) -> tuple[set[int], set[str]]:
+    """(the results that have a delta, with the carries that get one in further steps; what has one inside).
+
+    first: the results that begin with a delta, the carries being the first k. reached: `reaches`; or `moves`,
+    for parameters that begin with a tangent.
+    """
+    ends = function[4], function[2]
+    begin, end = ends if reached is reaches else ends[::-1]
+    active, live = {*first}, reached(function, [begin[j] for j in first])
+    while more := {i for i in range(k) if end[i] in live} - active:
+        active |= more
+        live = reached(function, [begin[j] for j in active])
+    return active, live
+
+
 def ruled_lines(function: Function, rules: Mapping) -> Mapping:
     """The rules. An error unless there are rules for all lines of the function."""
     if lacking := [op for _, op, _ in function[3] if op not in rules]:

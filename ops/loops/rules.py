@@ -22,7 +22,7 @@ from ..kinks import bare
 from ..table import Each, operator
 from ..walk import STILL, needed
 from ..writer import fresh
-from .bodies import Body, Function, Parts, RerunBody, moves, reaches, remembered
+from .bodies import Body, Function, Parts, RerunBody, carried_on, moves, reaches, remembered
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
 
 Tag = tuple[str, int]  # (the role of a parameter or result of a derived function, the number of its register)
@@ -91,14 +91,10 @@ def adjoint_of_step(function: Function, k: int, m: int, deltas_of: frozenset[int
     """The adjoint of a step, for a scan of which the results `deltas_of` have deltas. every: the parameters
     whose deltas are wanted in any case.
 
-    A carry that a step sends a delta to is a result with a delta in the step before. So the results that have
-    one, `active`, grow until no carry is added.
+    A carry that a step sends a delta to is a result with a delta in the step before.
     """
     _, _, parameters, _, results = function
-    active, live = {*deltas_of}, reaches(function, [results[j] for j in deltas_of])
-    while reached := {i for i in range(k) if parameters[i] in live} - active:
-        active |= reached
-        live = reaches(function, [results[j] for j in active])
+    active, live = carried_on(function, deltas_of, k, reaches)
     sent = [i for i, p in enumerate(parameters)
             if p in live and (i >= k or i in active) or i in (every or ())]
     stacks = stacks_of(function, k, every is not None)
@@ -122,13 +118,10 @@ def adjoint_of_step(function: Function, k: int, m: int, deltas_of: frozenset[int
 
 def tangent_of_step(function: Function, k: int, m: int, tangents_of: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
-    """The tangent of a step, for a scan of which the parameters `tangents_of` have one; `active` grows as in
-    adjoint_of_step. every: the results whose tangents are wanted in any case."""
+    """The tangent of a step, for a scan of which the parameters `tangents_of` have one. every: the results
+    whose tangents are wanted in any case."""
     _, _, parameters, _, results = function
-    active, moving = {*tangents_of}, moves(function, [parameters[j] for j in tangents_of])
-    while reached := {i for i in range(k) if results[i] in moving} - active:
-        active |= reached
-        moving = moves(function, [parameters[j] for j in active])
+    active, moving = carried_on(function, tangents_of, k, moves)
     stacks = stacks_of(function, k, every is not None)
     new = lambda group: {("along", i): f"{parameters[i]}_dot" for i in group if i in active}
     tags = ({("from", i): f"{parameters[i]}_dot" for i in sorted(active) if i < k},
@@ -183,7 +176,6 @@ def keeping(function: Function, k: int, absent: Sequence[int]) -> Function:
 
 def scanned(reverse: bool) -> Callable:
     return lambda step, args: f.scan(step.function, step.carries, step.slices, args, *[True] * reverse)
-
 
 
 def by_its_table(rule: Callable) -> Callable:
@@ -260,21 +252,21 @@ def part_of(d: Parts, i: int, like: Any = STILL) -> Any:
     return d[i] if i in d else like if like is STILL else f.broadcast(0.0, like)
 
 
-#        op            value       rule per argument; what they give may lie in an argument's memory. They are right for
-#                                  complex numbers where the lines of their functions are
-operator("bundle",     bundle,     Each(lambda i: lambda d, out, *arrays: part_of(d, i, arrays[i])),
-         tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})), view=True, complex=True)
-operator("item",       item,       lambda d, out, b, i: Parts({i: d}), None,
-         tangents=[lambda t, out, b, i: part_of(t, i), None], view=True, complex=True)
-operator("call",       call,       None, applying(adjoint_of_step, "back"), tangents=[None, applying(tangent_of_step, "dot")],
-         view=True, flops=of_function, complex=True)
-operator("cond",       cond,       None, None, None, applying(adjoint_of_step, "back"),
-         tangents=[None, None, None, applying(tangent_of_step, "dot")], view=True,
-         flops=lambda out, c, yes, no, args: of_function(out, yes if c else no, args),
-         complex=True)
-operator("scan",       scan,       None, None, None, scan_adjoint, None, tangents=[None, None, None, scan_tangent, None],
-         view=True, flops=of_scan, example=one_step, complex=True)
-operator("while_loop", while_loop, None, None, None, through_while(scan_adjoint), None,
-         tangents=[None, None, None, through_while(scan_tangent), None], view=True,
-         flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args), example=of_values,
-         complex=True)
+# what these give may lie in an argument's memory; they are right for complex numbers where the lines of their
+# functions are
+row = partial(operator, view=True, complex=True)
+
+#   op            value       rule per argument
+row("bundle",     bundle,     Each(lambda i: lambda d, out, *arrays: part_of(d, i, arrays[i])),
+    tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})))
+row("item",       item,       lambda d, out, b, i: Parts({i: d}), None, tangents=[lambda t, out, b, i: part_of(t, i), None])
+row("call",       call,       None, applying(adjoint_of_step, "back"),
+    tangents=[None, applying(tangent_of_step, "dot")], flops=of_function)
+row("cond",       cond,       None, None, None, applying(adjoint_of_step, "back"),
+    tangents=[None, None, None, applying(tangent_of_step, "dot")],
+    flops=lambda out, c, yes, no, args: of_function(out, yes if c else no, args))
+row("scan",       scan,       None, None, None, scan_adjoint, tangents=[None, None, None, scan_tangent],
+    flops=of_scan, example=one_step)
+row("while_loop", while_loop, None, None, None, through_while(scan_adjoint),
+    tangents=[None, None, None, through_while(scan_tangent)], example=of_values,
+    flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args))

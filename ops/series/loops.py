@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..expression import Expression, f
 from ..facts import operator_called
 from ..loops import values
-from ..loops.bodies import Body, Function, moves, remembered
+from ..loops.bodies import Body, Function, carried_on, moves, remembered
 from ..writer import fresh
 
 if TYPE_CHECKING:
@@ -74,13 +74,7 @@ def through_functions(expansion: Expansion, functions: Sequence[Function], k: in
         raise ValueError("an equation whose right side is a loop of a list has no series here: write the loop "
                          "in Python")
     entries, n = bundle.entries, expansion.order
-    moving = {i for i, x in enumerate(entries) if expansion.has(x)}
-    _, _, parameters, _, results = functions[-1]
-    reached = moving
-    while reached:
-        moved = moves(functions[-1], [parameters[j] for j in moving])
-        reached = {i for i in range(k) if results[i] in moved} - moving
-        moving |= reached
+    moving, _ = carried_on(functions[-1], [i for i, x in enumerate(entries) if expansion.has(x)], k, moves)
     moving, every = frozenset(moving), frozenset()
     for _ in functions:  # the branches of a cond give the same results
         settings = moving, n, k, every
@@ -91,7 +85,7 @@ def through_functions(expansion: Expansion, functions: Sequence[Function], k: in
     size = lambda first, last: sum(n * (i in moving) + 1 for i in range(first, last))
     out = apply([function for function, _ in pairs], size(0, k), size(k, k + slices),
                 f.bundle(*terms_of_entries(expansion, entries, moving)), moving)
-    return entries_of_terms(expansion, out, len(results) + counts, every)
+    return entries_of_terms(expansion, out, len(functions[-1][4]) + counts, every)
 
 
 def while_series(expansion: Expansion, test: Function, function: Function, k: int, bundle: Bundled,

@@ -12,7 +12,7 @@ from ..arrays.running import shift
 from ..expression import DG, f
 from ..facts import operator_called
 from ..kinks import ratio, scale
-from ..matrices import solve
+from ..matrices.algebra import solve
 
 if TYPE_CHECKING:
     from .expansion import Expansion, Series

@@ -105,7 +105,7 @@ def test_adjoints_of_zeros_and_of_far_numbers_are_finite_where_a_row_says_so(op,
 
 def test_what_a_list_of_a_model_is_made_of_and_what_is_convex_and_tame():
     named = lambda fact: {op for op in ops.OURS if getattr(ops.facts_of(op), fact) and not (ops.facts_of(op).elementwise and fact == "tame")}
-    assert named("within") == {*"""sum mean max min var norm frobeniusNorm logsumexp softmax logSoftmax crossEntropy softmaxCrossEntropy hinge oneHot
+    assert named("within") == {*"""sum mean max min prod var std norm squaredNorm frobeniusNorm logsumexp softmax logSoftmax crossEntropy softmaxCrossEntropy hinge oneHot
                                    transpose mT dot""".split()}
     assert named("convex") == {*"square exp norm frobeniusNorm logsumexp softplus softmaxCrossEntropy sigmoidCrossEntropy squaredError".split()}
     untamed = ops.OURS - named("tame") - {*ENTRYWISE}

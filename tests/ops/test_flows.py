@@ -10,7 +10,7 @@ import ops
 from ops import DG, G, f
 from ops.kinks import scale
 from ops.kinks.masked import BY_VALUE, NOWHERE, Flow, Masked, bare, chosen, unclear
-from ops.matrices import columns_sent
+from ops.matrices.decompositions import columns_sent
 from xman import backprop, eval, forward, gradient
 
 EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]

@@ -15,6 +15,4 @@ from .jacobian import Count, hessian, jacobian, sparse_rows
 from .trace import trace
 from .transforms import grad, hvp, jvp, value_and_grad, vjp
 
-__all__ = ["Count", "Dual", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "sparse_rows",
-           "trace", "value_and_grad", "vjp"]
 suggesting(__name__)

@@ -25,6 +25,3 @@ from .text import (
 )
 
 WORDS = ("array", "float", "slice")  # the text form calls these; no register may have such a name
-
-__all__ = ["WORDS", "apart_from_operators", "definition", "from_json", "from_text", "in_notebooks", "json_lines",
-           "json_literal", "literal_text", "renamed", "renamings", "shortened", "shown", "table_as_text", "to_json", "to_text"]

@@ -3,8 +3,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 import ops
 from ops import f
 from ops.facts import FACTS, parameters
@@ -21,7 +19,7 @@ def lowered() -> tuple[Rewrite, ...]:
     What is left is NumPy's entrywise functions, sums, maxima and minima, products of matrices, and
     rearrangements; an operator without a formula is computed by its own function.
     """
-    return (shaped("prod_of_others", of_a_number), shaped("cofactor", of_a_small_matrix),
+    return (shaped("prod_of_others", of_a_number),
             *(shaped(op, spelt(op, facts)) for op, facts in FACTS.items() if facts.formula))
 
 
@@ -40,20 +38,6 @@ def has_to_be_literal(op: str, symbols: Iterable[bool]) -> bool:
     """Whether an engine needs a literal where op has a symbol. symbols: whether each argument is one."""
     names = parameters(ops.G[op])[0]
     return any(symbol and name in LITERAL for name, symbol in zip(names, symbols, strict=False))
-
-
-def of_a_small_matrix(w, a):
-    """The cofactors of 2×2 and 3×3 matrices, products of entries: [[d, -c], [-b, a]] of [[a, b], [c, d]].
-
-    Where an entry is not finite, the operator's value is NaN in all places.
-    """
-    shape, spoilt = w.shape(a) or (), lambda: f.sum(0.0 * a, (-2, -1), True)
-    if not w.real(a) or 0 in shape or shape[-2:] not in ((2, 2), (3, 3)):
-        return None
-    turned = lambda i, j: f.roll(a, (-i, -j), (-2, -1))
-    if shape[-1] == 2:
-        return f.where(np.eye(2, dtype=bool), turned(1, 1), -turned(1, 1)) + spoilt()
-    return turned(1, 1) * turned(2, 2) - turned(1, 2) * turned(2, 1) + spoilt()
 
 
 def of_a_number(w, x, axis=None):

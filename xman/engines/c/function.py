@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..nests.builder import Builder
 from ..nests.emission import NestWriter
-from ..nests.tree import Applied, Line, Loop, Product, Routine
+from ..nests.tree import Applied, Line, Loop, Product, Routine, of_none
 from ..nests.views import View
 from .expressions import BOOL, COMPARED, INDEX, OF_TRUTHS, CNumber, c_expression, c_literal, c_type
 
@@ -133,11 +133,7 @@ class CFunction(NestWriter):
         return f"({k} < 0 ? {k} + {n} : {k})"
 
     def identity(self, reduction: str, dtype: np.dtype) -> CNumber:
-        start: Any = reduction == "prod"
-        if reduction in ("max", "min"):
-            low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-            start = low if reduction == "max" else high
-        return CNumber(c_literal(start, dtype), dtype)
+        return CNumber(c_literal(of_none(reduction, dtype), dtype), dtype)
 
     def combined(self, reduction: str, x: CNumber, y: CNumber) -> CNumber:
         op = {"max": "maximum", "min": "minimum", "prod": "mul"}.get(reduction, "add")

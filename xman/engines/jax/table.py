@@ -20,7 +20,7 @@ from ops.arrays.indexing import axes_taken, written_out
 from ops.arrays.products import subscripts_of
 from ops.arrays.rearrangements import in_precision_of
 from ops.functions import LOG_ROOT_TWO_PI, tail
-from ops.matrices import slope_by_svd
+from ops.matrices.algebra import slope_by_svd
 from ops.table import OURS
 
 from ..arrays import on

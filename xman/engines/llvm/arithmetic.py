@@ -13,7 +13,7 @@ import numpy as np
 
 from ops import Expression, f, facts_of
 
-from ..nests.tree import SPECIAL
+from ..nests.tree import SPECIAL, of_none
 from .function import Function, llvm_literal, llvm_type
 
 BOOL, BYTE, INT, INDEX, FLOAT = map(np.dtype, ("bool", "uint8", "int32", "int64", "float64"))
@@ -204,9 +204,4 @@ def combined(reduction: str, x: Number, y: Number) -> Number:
 
 
 def gathered_of_none(function: Function, reduction: str, dtype: np.dtype) -> Number:
-    """The reduction of no numbers, with which it begins."""
-    start: Any = reduction == "prod"
-    if reduction in ("max", "min"):
-        low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-        start = low if reduction == "max" else high
-    return Number(function, llvm_literal(start, dtype), dtype)
+    return Number(function, llvm_literal(of_none(reduction, dtype), dtype), dtype)

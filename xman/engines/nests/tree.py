@@ -136,6 +136,14 @@ REDUCTIONS = {"sum", "prod", "max", "min"}
 PARTLY = {"put", "into"}
 
 
+def of_none(reduction: str, dtype: np.dtype) -> Any:
+    """The reduction of no numbers, with which it begins."""
+    if reduction not in ("max", "min"):
+        return reduction == "prod"
+    low, high = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return low if reduction == "max" else high
+
+
 def levels_of(shape: tuple[int, ...], views: Sequence[View],
               summed: Collection[int]) -> list[tuple[int, str, int]]:
     """The loops over a space, so that the innermost goes from each number to the next one in memory.

@@ -1,0 +1,1 @@
+"""Matrices, also in batches: their algebra, and their decompositions."""
