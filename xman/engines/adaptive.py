@@ -7,17 +7,18 @@ answering, and after a few turns the slower one goes.
 """
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from threading import Lock, Thread
 from typing import Any
 
 from ..notation import shortened
-from .program import WHOLE, Built, Values
+from .program import WHOLE, Built, Engine, Program, Values
 
 Begin = Callable[[], Callable[[], Built]]  # an engine's `begin`, for one program
 
@@ -37,6 +38,15 @@ def starter_and_rivals(ranks: Mapping[str, int], seconds: Mapping[str, float],
     starter = max((name for name in ranks if seconds[name] <= patience), key=ranks.__getitem__)
     rivals = sorted((name for name, rank in ranks.items() if rank > ranks[starter]), key=seconds.__getitem__)
     return starter, [x for k, x in enumerate(rivals) if all(ranks[x] > ranks[y] for y in rivals[:k])]
+
+
+def contest(built: Built, rivals: Iterable[Engine], program: Callable[[Engine], Program],
+            takes: Callable[[Values], bool]) -> Adaptive:
+    """The program that begins, and what the rivals build of the Program for them meanwhile."""
+    for rival in rivals:  # not in a thread: a process that is forked must not find half a module
+        importlib.import_module(rival.file)
+    begin = {rival.name: lambda rival=rival: rival.begin(program(rival)) for rival in rivals}
+    return Adaptive(built, begin, takes)
 
 
 class Adaptive:

@@ -11,7 +11,6 @@ where it raises an error, it has written nothing, and the reference, the last en
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import threading
 import warnings
@@ -28,7 +27,7 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..passes.loops.roll import rolled_where_it_pays
 from ..wengert import Steps, WengertList, checked_list, known_registers
-from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, starter_and_rivals
+from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, contest, starter_and_rivals
 from .program import Built, Engine, Program, Values
 from .specialise import program_of
 from .specialise.kinds import check_update, from_dlpack, kind_of, on_host, signature
@@ -190,35 +189,22 @@ class Compiled:
                 reason=f"{built.reason}; interpreted, as {built.engine} is for shapes that the values change")
         return outputs
 
-    def _kinds(self, values: Values) -> tuple:
-        return tuple([signature(values[x]) for x in self.steps.inputs])
+    def _kinds(self, values: Values) -> tuple: return tuple([signature(values[x]) for x in self.steps.inputs])
 
     def _first(self, key: tuple, values: Values, host_values: Values) -> dict[str, Any]:
         """The outputs, by a new program of the first engine that can build it and run it once."""
-        name, reason, rivals = self.requested, f"{self.requested} was asked for", []
         steps = self._with_loops(host_values)
-        if name == "auto":
-            name, reason, rivals = chosen_engine(steps, values, self.inplace, self.adapts)
-            if self.waits and rivals:
-                name, reason, rivals = rivals[-1], "it was to settle", []
-        if steps is not self.steps:
-            reason += f"; loops were found, so that {len(self.steps):,} lines are {len(steps):,}"
-        if not (record := ENGINES[name]).installed:
-            raise XManError(f"the engine {name} needs the package {record.package}: "
-                            f"pip install 'xman[{record.extra}]'")
-        failure, self._misses = "", 0
+        name, reason, rivals = self._preferred(steps, values)
         capacity = self._capacities[key] = capacity_of_loops(
             self.steps, host_values, self._capacities.get(key, 0))
         specialised = functools.cache(functools.partial(self._program, steps, host_values))
         program = lambda to: self._written if to.as_written else specialised(capacity * to.open_loops)
-        while True:
+        failure, built, self._misses = "", None, 0
+        while not built:
             engine = ENGINES[name]
             try:
                 built = engine.build(program(engine))._replace(engine=name, reason=reason)
                 outputs = self._run(built, key, values, host_values)
-                if capacity < self._capacities[key]:
-                    return outputs  # by another program, with room for more steps
-                break
             except TimeoutError:
                 raise
             except Exception as error:
@@ -231,11 +217,11 @@ class Compiled:
                 if not refused or (self.requested, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto"):
                     failure = failure or f"the engine {name} cannot build this list: {problem}"
                 name, reason = engine.after, f"{reason}; {name} gave way to {engine.after}: {problem}"
+                built = None
+        if capacity < self._capacities[key]:
+            return outputs  # by another program, with room for more steps
         if rivals:
-            begin = {rival: lambda engine=ENGINES[rival]: engine.begin(program(engine)) for rival in rivals}
-            for rival in rivals:  # not in a thread: a process that is forked must not find half a module
-                importlib.import_module(ENGINES[rival].file)
-            built = Adaptive(built, begin, lambda values: key == self._kinds(values))
+            built = contest(built, [ENGINES[x] for x in rivals], program, lambda v: key == self._kinds(v))
         self._programs[key] = self._latest = self._choice = built
         for oldest in list(self._programs)[:-REMEMBERED]:
             del self._programs[oldest]
@@ -243,6 +229,20 @@ class Compiled:
             self._warned = True
             warnings.warn(f"{failure}; it runs on {name} instead", RuntimeWarning, stacklevel=4)
         return outputs
+
+    def _preferred(self, steps: WengertList, values: Values) -> tuple[str, str, list[str]]:
+        """The engine to begin with, the reason, and those to build meanwhile. steps: with loops."""
+        name, reason, rivals = self.requested, f"{self.requested} was asked for", []
+        if name == "auto":
+            name, reason, rivals = chosen_engine(steps, values, self.inplace, self.adapts)
+        if self.waits and rivals:
+            name, reason, rivals = rivals[-1], "it was to settle", []
+        if steps is not self.steps:
+            reason += f"; loops were found, so that {len(self.steps):,} lines are {len(steps):,}"
+        if not (engine := ENGINES[name]).installed:
+            raise XManError(f"the engine {name} needs the package {engine.package}: "
+                            f"pip install 'xman[{engine.extra}]'")
+        return name, reason, rivals
 
     def _run(self, built: Built | Adaptive, key: tuple, values: Values, host_values: Values) -> dict:
         outputs = built.run(values if ENGINES[built.engine].on_device else host_values)

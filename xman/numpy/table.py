@@ -231,8 +231,9 @@ NAMES.update({
     np.isrealobj:     lambda x: not is_complex(x),
     np.result_type:   lambda *xs: np.result_type(*(x.dtype if isinstance(x, ArrayLike) else x for x in xs)),
     # functions of the numbers alone
-    **{g: on_plain(g) for g in (np.array2string, np.array_repr, np.array_str, np.array_equiv, np.linalg.matrix_rank,
-                                np.diag_indices_from, np.tril_indices_from, np.triu_indices_from)},
+    **{THEIRS[name]: on_plain(THEIRS[name]) for name in """
+        array2string array_repr array_str array_equiv matrix_rank
+        diag_indices_from tril_indices_from triu_indices_from""".split()},
 })
 
 COMPLEX.update(getattr(module, name) for name in """

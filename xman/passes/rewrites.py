@@ -149,8 +149,7 @@ EXACT = Rewrites((
     shaped("count",                                       literal_count),
     shaped("dot_left",                                    adjoint_by_axes(0)),
     shaped("dot_right",                                   adjoint_by_axes(1)),
-    *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
-                                          "minimum", "share")),
+    *(shaped(op, outright(op)) for op in "add subtract mul divide scale ratio where maximum minimum share".split()),
 ))
 
 
