@@ -84,19 +84,23 @@ softplus   = expressed(lambda x: np.logaddexp(0, x), "log(1 + eˣ).")
 logSigmoid = expressed(lambda x: np.negative(np.logaddexp(0, np.negative(x))), "log(1 / (1 + e⁻ˣ)).")
 silu       = expressed(lambda x: x * f.sigmoid(x),   "x · sigmoid(x) (Elfwing et al. 2018).")
 
+def activation(op, value, *slopes, **facts):
+    """A row whose value is written in the language, and whose slopes are finite."""
+    elementwise(op, value, *slopes, **{"formula": value, "tame": True} | facts)
+
+
 #            op            value       slope
 elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), lambda out, x: out * (1.0 - out),
             tame=True, settles=0, elsewhere=lambda x: 1.0 / (1.0 + f.exp(-x)))
-elementwise("logSigmoid",  logSigmoid, lambda out, x: f.sigmoid(-x), flops=3, formula=logSigmoid, tame=True, settles=0)
-elementwise("relu",        relu,       lambda out, x: only(x > 0),                        formula=relu, flow="chosen")
-elementwise("leakyRelu",   leakyRelu,  lambda out, x, slope=0.01: branch(x > 0, 1, slope),
-                                       lambda out, x, slope=0.01: f.minimum(x, 0), flops=2, formula=leakyRelu, tame=True)
-elementwise("elu",         elu,        lambda out, x, alpha=1.0: branch(x > 0, 1, out + alpha),
-                                       lambda out, x, alpha=1.0: f.expm1(f.minimum(x, 0)), flops=3, formula=elu, tame=True)
-elementwise("softplus",    softplus,   lambda out, x: f.sigmoid(x), flops=3, formula=softplus,
-            tame=True, settles=0, convex=True)
-elementwise("silu",        silu,       lambda out, x: f.sigmoid(x) * (1.0 + (x - out)), flops=2, formula=silu, tame=True)
-elementwise("gelu",        gelu,       lambda out, x: normal(x) + x * density(x), flops=5, formula=gelu, tame=True)
+activation( "logSigmoid",  logSigmoid, lambda out, x: f.sigmoid(-x), flops=3, settles=0)
+activation( "relu",        relu,       lambda out, x: only(x > 0), flow="chosen")
+activation( "leakyRelu",   leakyRelu,  lambda out, x, slope=0.01: branch(x > 0, 1, slope),
+                                       lambda out, x, slope=0.01: f.minimum(x, 0), flops=2)
+activation( "elu",         elu,        lambda out, x, alpha=1.0: branch(x > 0, 1, out + alpha),
+                                       lambda out, x, alpha=1.0: f.expm1(f.minimum(x, 0)), flops=3)
+activation( "softplus",    softplus,   lambda out, x: f.sigmoid(x), flops=3, settles=0, convex=True)
+activation( "silu",        silu,       lambda out, x: f.sigmoid(x) * (1.0 + (x - out)), flops=2)
+activation( "gelu",        gelu,       lambda out, x: normal(x) + x * density(x), flops=5)
 operator(   "softmax",     softmax,    through_softmax,  # symmetric, so its own tangent
             tangents=[through_softmax], flops=5, formula=softmax_of_entries, tame=True, within=True,
             curvature=softmax_curvature, reads="line")
@@ -214,7 +218,7 @@ def through_hinge(d, out, z, y):
 def hinge_to_target(d, out, z, y):
     target = f.oneHot(y, z)
     m = margins(z, target)
-    return f.unbroadcast(-d * (f.relu(m) + z * f.sum((1.0 - target) * (m > 0), -1, True)), y)
+    return -d * (f.relu(m) + z * f.sum((1.0 - target) * (m > 0), -1, True))
 
 
 def through_softmax_cross_entropy(d, out, z, y):
@@ -227,27 +231,30 @@ def sigmoid_cross_entropy_of_entries(z, y):
     return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
 
 
+def of_rows(op, value, by_prediction, by_target, **facts):
+    """A row for a loss over the classes of each row. Its rules (d, out, p, y) work entry by entry and serve
+    both modes: an adjoint has the shape of its argument, and a tangent is summed over the classes."""
+    to_target = lambda d, out, p, y: f.unbroadcast(by_target(d, out, p, y), y)
+    summed = lambda rule: lambda t, out, p, y: f.sum(rule(t, out, p, y), -1, True)
+    operator(op, value, by_prediction, to_target, tangents=[summed(by_prediction), summed(by_target)],
+             tame=True, within=True, reads="row", **facts)
+
+
 #           op                     value                 rule for the prediction, rule for the target
-operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d * f.ratio(f.oneHot(y, p), p),
-                                                         lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
-            tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
-                      lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)], flops=of_input(3), tame=True, within=True,
-            outputs="softmax", curvature=gathered(lambda d, out, slope, p, y: -f.ratio(d * slope, p)),
-            formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True), reads="row")
-operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmax_cross_entropy,
-                                                         lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
-            tangents=[lambda t, out, z, y: f.sum(t * through_softmax_cross_entropy(1.0, out, z, y), -1, True),
-                      lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
-            flops=of_input(7), tame=True, convex=True, within=True, outputs="softmax",
-            curvature=gathered(softmax_cross_entropy_curvature),
-            formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True), reads="row")
+of_rows(    "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d * f.ratio(f.oneHot(y, p), p),
+                                                         lambda d, out, p, y: -d * f.log(p),
+            flops=of_input(3), outputs="softmax", curvature=gathered(lambda d, out, slope, p, y: -f.ratio(d * slope, p)),
+            formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True))
+of_rows(    "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmax_cross_entropy, lambda d, out, z, y: -d * f.logSoftmax(z),
+            flops=of_input(7), convex=True, outputs="softmax", curvature=gathered(softmax_cross_entropy_curvature),
+            formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True))
+of_rows(    "hinge",               hinge,                through_hinge, hinge_to_target,
+            flops=of_input(8), outputs="alias", elsewhere=hinge, curvature=gathered())
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda out, z, y: f.sigmoid(z) - f.oneHot(y, z),
                                                          lambda out, z, y: -z,
             flops=11, formula=sigmoid_cross_entropy_of_entries, tame=True, convex=True, outputs="sigmoid")
 elementwise("squaredError",        squaredError,         lambda out, x, v: x - f.oneHot(v, x),
                                                          lambda out, x, v: f.oneHot(v, x) - x,
             flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True, outputs="alias")
-operator(   "hinge",               hinge,                through_hinge, hinge_to_target,
-            flops=of_input(8), tame=True, within=True, outputs="alias", elsewhere=hinge, curvature=gathered(), reads="row")
 linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
             view=True, within=True, elsewhere=one_hot_of_entries)

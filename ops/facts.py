@@ -106,13 +106,13 @@ def refuse_complex(op: str) -> None:
 @functools.lru_cache(4000)  # a loop's body is remembered by the values that it calls
 def right_for_complex(op: str, value: Callable[..., Any]) -> Callable[..., Any]:
     """The value of op, which refuses complex numbers unless its row says what is right for them."""
-    right = facts_of(op).complex
+    of_complex = facts_of(op).complex
 
     def checked(*args):
         if any(map(is_complex, args)):
-            return right(*args) if callable(right) else refuse_complex(op)
+            return of_complex(*args) if callable(of_complex) else refuse_complex(op)
         return value(*args)
-    return value if right is True else checked
+    return value if of_complex is True else checked
 
 
 class TableOfComplex(dict):

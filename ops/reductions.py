@@ -226,7 +226,8 @@ def reducing(op, value, rule, **facts):
         return f.sum(corrected(t, out, x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
-    operator(op, value, adjoint, *literals, tangents=[tangent, *literals], reads="axis", within=True, **facts)
+    operator(op, value, adjoint, *literals, tangents=[tangent, *literals],
+             **{"reads": "axis", "within": True, "tame": True} | facts)
 
 
 def prod(x, axis=None, keepdims=False):
@@ -283,23 +284,23 @@ for op, value in ("max", largest), ("min", smallest):
     reducing(op,            value,         lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy=op, curvature=gathered())
 reducing(   "prod",         prod,          through_prod,  flops=of_input(1), numpy="prod", curvature=gathered(), overflows=True,
-            complex=True)
+            tame=False, complex=True)
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x),
-            flops=of_input(4), overflows=True, tame=True, formula=var_of_squares)
+            flops=of_input(4), overflows=True, formula=var_of_squares)
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(d * f.ratio(f.centered(x, axis), out + f.stopGradient(  # flat at 0
                                                f.ratio(f.equal(out, 0), out))) / f.count(x, axis, ddof), x),
-            flops=of_input(4), tame=True, squared="var",
+            flops=of_input(4), squared="var",
             formula=lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var_of_squares(x, axis, keepdims, ddof)))
 for op, value in ("norm", norm), ("frobeniusNorm", frobeniusNorm):
     reducing(op,            value,         lambda d, out, x, axis: d * f.ratio(x, out),
-            flops=of_input(2), tame=True, squared="squaredNorm", convex=True, curvature=gathered(bent_norm),
+            flops=of_input(2), squared="squaredNorm", convex=True, curvature=gathered(bent_norm),
             formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))
 reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x), overflows=True,
-            flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims), tame=True)
+            flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims))
 reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.exp_difference(x, out),
-            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True,
+            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, convex=True,
             curvature=gathered(lambda d, out, p, x, axis=None, keepdims=False: back_over(d, x, axis, keepdims) * p * (1 - p)))
 elementwise("logaddexp",    np.logaddexp,  lambda out, x, y: f.exp_difference(x, out),
                                            lambda out, x, y: f.exp_difference(y, out), flops=5, tame=True,

@@ -41,9 +41,9 @@ def transform_length(x, n, axis):
 
 def counts(n, axis):
     """How often each of the n // 2 + 1 frequencies is among all n, along axis, a negative one."""
-    twice = np.full(n // 2 + 1, 2.0, np.float32)  # exact, and beside float32 no double
-    twice[0] = twice[-1 if n % 2 == 0 else 0] = 1.0
-    return twice.reshape(-1, *(1,) * (-axis - 1))
+    weights = np.full(n // 2 + 1, 2.0, np.float32)  # exact, and beside float32 no double
+    weights[0] = weights[-1 if n % 2 == 0 else 0] = 1.0
+    return weights.reshape(-1, *(1,) * (-axis - 1))
 
 
 def flops_of_transform(out, *_):
@@ -77,21 +77,23 @@ fft     = expressed(transform_by(np.fft.fft, np.fft.fftn),
                     "Σ_j x_j exp(−2πi jk/n) along an axis, a tuple of axes, or all for None; norm as NumPy's, in a tuple.")
 ifft    = expressed(transform_by(np.fft.ifft, np.fft.ifftn), "The inverse of fft.")
 
+
+def real_of(op, value, slope, **facts):
+    """A row for a real function of complex z. slope: s(out, z) of d out = Re(s dz)."""
+    operator(op, value, lambda d, out, z: f.unbroadcast(d * slope(out, z), z),
+             tangents=[lambda t, out, z: f.real(t * slope(out, z))], complex=True, **facts)
+
+
 #        op         value    rule
 linear(  "real",    real,    lambda d, out, z: f.broadcast(d, z),            flops=0, view=True, complex=True)
 linear(  "imag",    imag,    lambda d, out, z: f.unbroadcast(-1j * d, z),    flops=0, view=True, complex=True)
 linear(  "conj",    conj,    lambda d, out, z: f.conj(d),                    flops=0, complex=True)
-operator("modulus", modulus, lambda d, out, z: f.unbroadcast(d * f.ratio(f.conj(z), out), z),
-         tangents=[lambda t, out, z: f.real(t * f.ratio(f.conj(z), out))],   flops=4, tame=True, complex=True,
-         squared="squared_modulus")
-operator("squared_modulus", squared_modulus, lambda d, out, z: f.unbroadcast(2.0 * d * f.conj(z), z),
-         tangents=[lambda t, out, z: 2.0 * f.real(t * f.conj(z))],           flops=3, tame=True, complex=True, overflows=True)
-operator("angle",   angle,   lambda d, out, z: f.unbroadcast(d * slope_of_angle(z), z),
-         tangents=[lambda t, out, z: f.real(t * slope_of_angle(z))],         flops=8, complex=True)
-linear(  "fft",     fft,     lambda d, out, x, axes=-1, norm=PLAIN: f.unbroadcast(f.fft(d, axes, norm), x),
-         flops=flops_of_transform, gives=complex)
-linear(  "ifft",    ifft,    lambda d, out, x, axes=-1, norm=PLAIN: f.unbroadcast(f.ifft(d, axes, norm), x),
-         flops=flops_of_transform, gives=complex)
+real_of( "modulus", modulus, lambda out, z: f.ratio(f.conj(z), out),         flops=4, tame=True, squared="squared_modulus")
+real_of( "squared_modulus", squared_modulus, lambda out, z: 2.0 * f.conj(z), flops=3, tame=True, overflows=True)
+real_of( "angle",   angle,   lambda out, z: slope_of_angle(z),               flops=8)
+for op, transform in ("fft", fft), ("ifft", ifft):
+    back = lambda d, out, x, axes=-1, norm=PLAIN, op=op: f.unbroadcast(getattr(f, op)(d, axes, norm), x)
+    linear(op, transform, back, flops=flops_of_transform, gives=complex)
 linear(  "rfft",    rfft,    lambda d, out, x, n, axis=-1, norm=PLAIN:
                                  f.unbroadcast(f.irfft(f.conj(d) / counts(n, axis), n, axis, dual(norm)), x),
          None, flops=flops_of_transform, gives=complex)

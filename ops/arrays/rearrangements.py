@@ -246,10 +246,15 @@ linear("diag",         diag,        lambda d, out, x, k=0: f.diag_back(d, x, k),
 linear("diag_back",    diag_back,   lambda u, out, d, x, k=0: f.diag(u, k), None, None,
             view=True, flow="filled", shape=1, formula=diag_back,
             entries=lambda d, x, k=0: max(np.size(x), of_diagonal(d, k)))
-# linear in all arguments together: the tangent of one is joined with zeros for the others
-operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),
-            flow="filled")
-operator("stack", stack, Each(lambda i: lambda d, out, axis, *arrays: f.take(d, i - 1, axis), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None),
-            flow="filled")
+
+
+def joining(op, value, taken_apart):
+    """A row that is linear in all arrays together: the tangent of one is joined with zeros for the others.
+    taken_apart(d, i, axis, *arrays): what belongs to the i-th array."""
+    adjoint = lambda i: lambda d, out, axis, *arrays: taken_apart(d, i - 1, axis, *arrays)
+    tangent = lambda i: lambda t, out, axis, *arrays: alone(getattr(f, op), i - 1, axis, t, arrays)
+    operator(op, value, Each(adjoint, None), tangents=Each(tangent, None), flow="filled")
+
+
+joining("concat", concat, lambda d, i, axis, *arrays: f.part(d, i, axis, *arrays))
+joining("stack", stack, lambda d, i, axis, *_: f.take(d, i, axis))

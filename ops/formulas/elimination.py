@@ -109,9 +109,11 @@ def cofactor(a):
 
 def cofactor_of_few(a):
     """The cofactors of matrices of up to 3 × 3, products of entries: [[d, -c], [-b, a]] of [[a, b], [c, d]];
-    None for others. All are NaN where an entry is not finite: 0 · a is NaN then. Where NumPy has to be called
-    for a line of a loop, Python runs all of the loop, at some 100 µs a turn in place of one: a Kalman filter's
-    likelihood has such a line."""
+    None for others. All are NaN where an entry is not finite: 0 · a is NaN then.
+
+    Where NumPy has to be called for a line of a loop, Python runs all of the loop, at some 100 µs a turn in
+    place of one: a Kalman filter's likelihood has such a line.
+    """
     n, turned = a.shape[-1], lambda i, j: f.roll(a, (-i, -j), (-2, -1))
     if n > 3:
         return None

@@ -221,11 +221,11 @@ def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens:
 
 def of_function(out, function, args):
     """The operations of the function's lines, for these arguments."""
-    env, total = dict(zip(function[2], args, strict=True)), 0
+    values, total = dict(zip(function[2], args, strict=True)), 0
     for dst, op, names in function[3]:
-        inputs = [env[a] if isinstance(a, str) else a for a in names]
-        env[dst] = operator_called(op)(*inputs)
-        total += (operations(op) or (lambda *_: 0))(env[dst], *inputs)
+        inputs = [values[a] if isinstance(a, str) else a for a in names]
+        values[dst] = operator_called(op)(*inputs)
+        total += (operations(op) or (lambda *_: 0))(values[dst], *inputs)
     return total
 
 

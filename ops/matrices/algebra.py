@@ -146,7 +146,7 @@ inv          = expressed(lambda a: np.linalg.inv(a),                      "The i
 det          = expressed(lambda a: np.linalg.det(a),                      "The determinant of a.")
 
 def of_matrix(op, value, *rules, **facts):
-    """A row of which each entry goes by all entries of its matrix, with its formula by elimination, if any."""
+    """A row of which each entry goes by all entries of its matrix; `elimination` may have its formula."""
     operator(op, value, *rules, **{"reads": "matrix", "elsewhere": getattr(by_elimination, op, None)} | facts)
 
 

@@ -196,8 +196,8 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
         return x if all(key == slice(None) for key in keys) else x[tuple(keys)]
     places = [i for i, key in enumerate(keys) if isinstance(key, int) or hasattr(key, "shape")]
     sliced = [i for i in range(len(keys)) if i not in places]
-    basic = tuple(slice(None) if i in places else key for i, key in enumerate(keys))
-    x = table["transpose"](x if all(key == slice(None) for key in basic) else x[basic], (*places, *sliced))
+    slices = tuple(slice(None) if i in places else key for i, key in enumerate(keys))
+    x = table["transpose"](x if all(key == slice(None) for key in slices) else x[slices], (*places, *sliced))
     sizes, tail = tuple(x.shape)[:len(places)], tuple(x.shape)[len(places):]
     index = keys[places[0]]
     if len(places) > 1:  # x[i, j] of 3 × 4 entries is entry 4i + j of 12

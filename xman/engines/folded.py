@@ -126,32 +126,43 @@ def ordered(program: Program, lines: list[Line], holds: Mapping[str, frozenset[s
             readers[a].append(dst)
             for x in holds.get(a, ()):
                 inside[x].append(dst)
-    # the lines that lead to updates alone, s in the example, and among them those that read inputs alone
-    of_updates, shapes = set(inplace), {program.kinds[x].shape for x in inplace.values()}
-    inner = readers.keys() & program.kinds.keys() - {*program.outputs}
-    free = {dst for dst in inner if program.kinds[dst].shape in shapes}
-    for dst in reversed(index):
-        if dst in free and of_updates.issuperset(readers[dst]):
-            of_updates.add(dst)
-    leaves: set[str] = set()
+    of_updates = beside_updates(program, index, readers)
+    leaves: set[str] = set()  # those of them that read inputs alone
     for dst in index:
         if dst in of_updates and dst not in inplace and dst not in calls and waits[dst] <= leaves:
             leaves.add(dst)
     first = {y: {*inside[x], *calls} - {y} for y, x in inplace.items() if y in index}
     for y, lines_before in first.items():
         waits[y] |= lines_before
-    # a line's own place k is (k, -1); behind it stand the lines (k, their own places) that are moved there
-    place, before = {dst: (-1, -1) for dst in index}, {}
-    while place != before:  # until nothing has to move back any more
-        before = dict(place)
-        for dst, k in index.items():
-            last = max([place[a] for a in waits[dst]], default=(-1, -1))
-            place[dst] = (last[0], k) if dst in of_updates else max(last, (k, -1))
-            if dst in leaves:
-                place[dst] = min([place[r] for r in readers[dst]])
+    place = settled_places(index, waits, readers, of_updates, leaves)
     moved = sorted(lines, key=lambda line: place[line[0]])
     index = {dst: k for k, (dst, _, _) in enumerate(moved)}
     # the registers that are copied out at the end
     given_back = {x for name in (*program.outputs, *inplace) for x in holds.get(name, ())}
     direct = {y for y in first if all(index[r] < index[y] for r in first[y])}
     return moved, {y for y in direct if inplace[y] not in given_back}
+
+
+def beside_updates(program: Program, index: Mapping[str, int], readers: Mapping[str, list[str]]) -> set[str]:
+    """The updates, and the lines of their shapes that lead to them alone, as s in the example."""
+    of_updates, shapes = set(program.inplace), {program.kinds[x].shape for x in program.inplace.values()}
+    inner = readers.keys() & program.kinds.keys() - {*program.outputs}
+    for dst in reversed(index):
+        if dst in inner and program.kinds[dst].shape in shapes and of_updates.issuperset(readers[dst]):
+            of_updates.add(dst)
+    return of_updates
+
+
+def settled_places(index: Mapping[str, int], waits: Mapping[str, set[str]], readers: Mapping[str, list[str]],
+                   of_updates: Collection[str], leaves: Collection[str]) -> dict[str, tuple[int, int]]:
+    """The place of each line when nothing has to move back any more. A line's own place k is (k, -1); behind
+    it stand the lines (k, their own places) that are moved there."""
+    place, before = {dst: (-1, -1) for dst in index}, {}
+    while place != before:
+        before = dict(place)
+        for dst, k in index.items():
+            last = max([place[a] for a in waits[dst]], default=(-1, -1))
+            place[dst] = (last[0], k) if dst in of_updates else max(last, (k, -1))
+            if dst in leaves:
+                place[dst] = min([place[r] for r in readers[dst]])
+    return place

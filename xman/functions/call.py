@@ -163,9 +163,9 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
         results = [end.value if is_on(tape, end) else constant_output(name, fn, end) for end in ends]
         aux = tree_map(lambda a: as_own(a.value) if is_on(tape, a) else a, aux) if has_aux else None
         if powers := past_roots(tape.lines, DG):
-            square = lambda value, _: Tracer(value, tape).name
+            register_of = lambda value, _: Tracer(value, tape).name
             tape.keep()
-            tape.lines = unrooted(tape.lines, powers, square, tape.values.__getitem__)
+            tape.lines = unrooted(tape.lines, powers, register_of, tape.values.__getitem__)
         names = [x.name for x in inputs]
         call = TracedCall(tape, names, structures, registers, results, shape, aux, seeds, before)
         long = len(tape.lines) > WRITTEN_OUT and before and any(isinstance(x, Expression) for x in results)
@@ -193,10 +193,10 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
     around, REFUSALS.last = REFUSALS.last, None
     before = ERRORS.set(unwarned(ERRORS.get()))
     try:
-        result = fn(*args, **options)
+        output = fn(*args, **options)
         if REFUSALS.last:
             raise REFUSALS.last
-        return result
+        return output
     except TimeoutError:
         raise  # a time limit that the user set
     except Exception as error:

@@ -92,20 +92,20 @@ def fraction(p: Polynomial, parsed: Callable[[str], Polynomial]) -> str:
             pieces[text := bracketed(q, True)] = q
             q = symbol(text)
         made_of[x] *= q
-    # all terms times the least product of names and pieces that leaves nothing below
+    # all terms times the least product of names and pieces that leaves nothing below the line
     named = reduce(add, [reduce(mul, [made_of.get(x, symbol(x)) ** n for x, n in term], constant_term(c))
                          for term, c in p.items()])
-    below = {x: max(0, *(-dict(term).get(x, 0) for term in named)) for term in named for x, _ in term}
-    over = lambda term: [pieces.get(x, symbol(x)) ** (n + dict(term).get(x, 0)) for x, n in below.items()]
-    above = reduce(add, [reduce(mul, over(term), constant_term(c)) for term, c in named.items()])
+    divisors = {x: max(0, *(-dict(term).get(x, 0) for term in named)) for term in named for x, _ in term}
+    over = lambda term: [pieces.get(x, symbol(x)) ** (n + dict(term).get(x, 0)) for x, n in divisors.items()]
+    numerator = reduce(add, [reduce(mul, over(term), constant_term(c)) for term, c in named.items()])
     for x, piece in pieces.items():
-        while below.get(x, 0) and (quotient := divided(above, piece)) is not None:
-            above, below[x] = quotient, below[x] - 1
-    if not above:
+        while divisors.get(x, 0) and (quotient := divided(numerator, piece)) is not None:
+            numerator, divisors[x] = quotient, divisors[x] - 1
+    if not numerator:
         return "0"
-    size, common, rest = common_part(above)
+    size, common, rest = common_part(numerator)
     powers = {str(size.denominator): -1} if size.denominator > 1 else {}
-    powers |= {x: common.get(x, 0) - below.get(x, 0) for x in {**common, **below}}
+    powers |= {x: common.get(x, 0) - divisors.get(x, 0) for x in {**common, **divisors}}
     if constant_of(rest) is None:
         powers[bracketed(rest, True)] = 1
     text = term_text(tuple((x, n) for x, n in powers.items() if n), Fraction(size.numerator))

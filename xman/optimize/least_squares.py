@@ -50,10 +50,10 @@ def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None
     jacobian, program = Jacobian(steps, of, wrt), compile(steps, [of], engine)
     sparse = where_it_pays(lambda: jacobian.compressed(values), jacobian.count(values).passes)
     by_colour = sparse and compile(sparse.steps, [sparse.entries], engine)
-    history, begun, named = [], time.perf_counter(), lambda w: values | unpacked(w, values, wrt)
+    history, begun, point_at = [], time.perf_counter(), lambda w: values | unpacked(w, values, wrt)
 
     def residuals(w: np.ndarray) -> np.ndarray:
-        outputs = np.asarray(program(named(w))[of], float)
+        outputs = np.asarray(program(point_at(w))[of], float)
         if np.size(target) not in (1, outputs.size):
             raise XManError(f"the outputs have shape {outputs.shape} and y {np.shape(target)}; least squares "
                             "needs as many targets")
@@ -61,7 +61,7 @@ def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None
 
     def slopes(w: np.ndarray) -> Any:
         nonlocal begun
-        point = named(w)
+        point = point_at(w)
         if sparse:
             matrix = sparse.matrix(np.asarray(by_colour(point)[sparse.entries], float), point)
             # SciPy solves small dense problems exactly, and others by iterations of its own

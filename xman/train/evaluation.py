@@ -204,6 +204,6 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             place = np.argwhere(~np.isfinite(array))[0]
             if name == "X" and hasattr(X, "tocsr"):
-                place = [part[place[0]] for part in (X.tocoo().row, X.tocoo().col)]
+                place = [coordinates[place[0]] for coordinates in (X.tocoo().row, X.tocoo().col)]
             raise XManError(f"{word}: {name} holds NaN or infinity, at {tuple(map(int, place))}")
     return X, y

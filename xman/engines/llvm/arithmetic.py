@@ -51,9 +51,9 @@ class Number(Expression):
         """A number or a literal in the type of this number."""
         if isinstance(x, Number):
             return x.to(self.dtype)
-        each = llvm_literal(x, self.dtype)
-        every = f"<{', '.join([f'{llvm_type(self.dtype)} {each}'] * self.lanes)}>"
-        return Number(self.by, each if self.lanes == 1 else every, self.dtype, self.lanes)
+        entry = llvm_literal(x, self.dtype)
+        vector = f"<{', '.join([f'{llvm_type(self.dtype)} {entry}'] * self.lanes)}>"
+        return Number(self.by, entry if self.lanes == 1 else vector, self.dtype, self.lanes)
 
     def to(self, dtype: np.dtype) -> Number:
         source, kind = self.dtype, self.dtype.kind
