@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..expression import G, f
-from ..facts import IN_USE, by_tables
+from ..facts import IN_USE, by_tables, parameters
 from ..kinks import bare
 from ..table import Each, operator
 from ..walk import STILL, needed
@@ -252,21 +252,22 @@ def part_of(d: Parts, i: int, like: Any = STILL) -> Any:
     return d[i] if i in d else like if like is STILL else f.broadcast(0.0, like)
 
 
-# what these give may lie in an argument's memory; they are right for complex numbers where the lines of their
-# functions are
-row = partial(operator, view=True, complex=True)
+def row(op: str, value: Callable, adjoint: Callable, tangent: Callable, **facts: Any) -> None:
+    """A row that applies functions. Its one argument with a derivative is the bundle `args`. What it gives
+    may lie in an argument's memory, and is right for complex numbers where the lines of the functions are."""
+    before = [None] * parameters(value)[0].index("args")
+    operator(op, value, *before, adjoint, tangents=[*before, tangent], **OF_BUNDLES, **facts)
 
-#   op            value       rule per argument
-row("bundle",     bundle,     Each(lambda i: lambda d, out, *arrays: part_of(d, i, arrays[i])),
-    tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})))
-row("item",       item,       lambda d, out, b, i: Parts({i: d}), None, tangents=[lambda t, out, b, i: part_of(t, i), None])
-row("call",       call,       None, applying(adjoint_of_step, "back"),
-    tangents=[None, applying(tangent_of_step, "dot")], flops=of_function)
-row("cond",       cond,       None, None, None, applying(adjoint_of_step, "back"),
-    tangents=[None, None, None, applying(tangent_of_step, "dot")],
+
+OF_BUNDLES = {"view": True, "complex": True}
+operator("bundle", bundle, Each(lambda i: lambda d, out, *arrays: part_of(d, i, arrays[i])),
+         tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})), **OF_BUNDLES)
+operator("item", item, lambda d, out, b, i: Parts({i: d}), None,
+         tangents=[lambda t, out, b, i: part_of(t, i), None], **OF_BUNDLES)
+#   op            value       adjoint                           tangent
+row("call",       call,       applying(adjoint_of_step, "back"), applying(tangent_of_step, "dot"), flops=of_function)
+row("cond",       cond,       applying(adjoint_of_step, "back"), applying(tangent_of_step, "dot"),
     flops=lambda out, c, yes, no, args: of_function(out, yes if c else no, args))
-row("scan",       scan,       None, None, None, scan_adjoint, tangents=[None, None, None, scan_tangent],
-    flops=of_scan, example=one_step)
-row("while_loop", while_loop, None, None, None, through_while(scan_adjoint),
-    tangents=[None, None, None, through_while(scan_tangent)], example=of_values,
+row("scan",       scan,       scan_adjoint,                     scan_tangent, flops=of_scan, example=one_step)
+row("while_loop", while_loop, through_while(scan_adjoint),      through_while(scan_tangent), example=of_values,
     flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args))
