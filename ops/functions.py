@@ -153,10 +153,9 @@ elementwise("exp2",     np.exp2,                   lambda out, x: out * LN2,    
             elsewhere=lambda x: f.power(2.0, x), complex=True)
 elementwise("log",      np.log,                    lambda out, x: over(x), complex=True)
 elementwise("log1p",    np.log1p,                  lambda out, x: over(1.0 + x),        elsewhere=log1p_of_logs, complex=True)
-elementwise("log2",     np.log2,                   lambda out, x: over(x * LN2),      elsewhere=lambda x: f.log(x) * (1.0 / LN2),
-            complex=True)
-elementwise("log10",    np.log10,                  lambda out, x: over(x * LN10),     elsewhere=lambda x: f.log(x) * (1.0 / LN10),
-            complex=True)
+for op, value, ln in ("log2", np.log2, LN2), ("log10", np.log10, LN10):
+    elementwise(op,     value,                     lambda out, x, ln=ln: over(x * ln),
+                elsewhere=lambda x, ln=ln: f.log(x) * (1.0 / ln), complex=True)
 elementwise("sqrt",     np.sqrt,                   lambda out, x: over(2.0 * (out + 0.0)), squared="alias",
             complex=True)  # −0 + 0 = 0, so sqrt′(±0) = +∞
 elementwise("cbrt",     np.cbrt,                   lambda out, x: over(3.0 * out * out),

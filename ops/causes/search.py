@@ -212,16 +212,21 @@ def leaves(x: Any) -> list[Any]:
     return [x] if x.dtype.kind in "biufc" else []
 
 
+def marks_of(x: Any, sign: str) -> np.ndarray:
+    """Which entries of the array, or of the arrays, one after another, have the sign."""
+    return np.concatenate([np.ravel(SIGNS[sign](a)) for a in leaves(x)] or [[]])
+
+
 def marked(x: Any, sign: str) -> np.ndarray:
     """The places in the flat array, or arrays, that have the sign."""
-    return np.flatnonzero(np.concatenate([np.ravel(SIGNS[sign](a)) for a in leaves(x)] or [[]]))
+    return np.flatnonzero(marks_of(x, sign))
 
 
 def shows(x: Any, sign: str, entry: tuple | None = None) -> bool:
     """Whether x has the sign: at the entry, or somewhere; zeros and vanished numbers, everywhere."""
     if entry is not None and np.ndim(x := bare(x)) == len(entry):
         return bool(SIGNS[sign](np.asarray(x)[entry]))
-    marks = np.concatenate([np.ravel(SIGNS[sign](a)) for a in leaves(x)] or [[]])
+    marks = marks_of(x, sign)
     return bool(marks.size and (marks.all() if sign in EVERYWHERE else marks.any()))
 
 

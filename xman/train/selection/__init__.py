@@ -95,39 +95,37 @@ def searched(cases: Sequence[Case], data: tuple, validation: tuple | None, folds
 
 def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, folds: int,
               strict: bool = False) -> Iterator[list[Trial]]:
-    """For each case its trial on the validation, or one for each fold. strict: as for `trial_of`."""
+    """For each case its trial on the validation, or one for each fold. Where one diverges its loss is
+    infinite, or, if strict, Diverged is raised."""
     numbers = folds_of(data, folds) if validation is None else [None]
     units = [(model, settings, fold) for _, model, settings in cases for fold in numbers]
-    outcomes = dealt(lambda k: trial_of(data, validation, folds, strict, k, *units[k]), len(units))
+
+    def trial_of(k: int) -> Trial:
+        """The k-th trial; its result leaves out what all workers have. Ctrl-C ends all trials."""
+        model, settings, fold = units[k]
+        rows, unseen, label = data, validation, {}
+        if path := settings.get("checkpoint"):
+            settings = settings | {"checkpoint": Path(path).with_stem(f"{Path(path).stem}-{k + 1}")}
+        if fold is None:
+            settings = {"validation": validation} | settings
+        else:
+            (rows, unseen, settings), label = fold_of(data, fold, folds, **settings), {"fold": fold + 1}
+        try:
+            result = fit(model, rows, **settings)
+            if result.reason.startswith("interrupted"):
+                raise KeyboardInterrupt
+            loss, accuracy = evaluate(model, result.parameters, unseen)
+        except Diverged as error:
+            if strict:
+                raise
+            loss, accuracy, result = np.inf, None, error.result
+        return Trial(label, loss, accuracy, result and result._replace(network=None, prepared=None))
+
+    outcomes = dealt(trial_of, len(units))
     for _, model, settings in cases:
         common = {"network": model, "prepared": settings.get("prepared")}
         yield [trial._replace(result=trial.result and trial.result._replace(**common))
                for trial in islice(outcomes, len(numbers))]
-
-
-def trial_of(data: tuple, validation: tuple | None, folds: int, strict: bool, k: int, model: XMan,
-             settings: dict[str, Any], fold: int | None) -> Trial:
-    """The trial of a fold, or on the validation, the k-th; its result leaves out what all workers have.
-
-    If it diverges the loss is infinite, or, if strict, Diverged is raised. Ctrl-C ends all trials.
-    """
-    rows, unseen, label = data, validation, {}
-    if path := settings.get("checkpoint"):
-        settings = settings | {"checkpoint": Path(path).with_stem(f"{Path(path).stem}-{k + 1}")}
-    if fold is None:
-        settings = {"validation": validation} | settings
-    else:
-        (rows, unseen, settings), label = fold_of(data, fold, folds, **settings), {"fold": fold + 1}
-    try:
-        result = fit(model, rows, **settings)
-        if result.reason.startswith("interrupted"):
-            raise KeyboardInterrupt
-        loss, accuracy = evaluate(model, result.parameters, unseen)
-    except Diverged as error:
-        if strict:
-            raise
-        loss, accuracy, result = np.inf, None, error.result
-    return Trial(label, loss, accuracy, result and result._replace(network=None, prepared=None))
 
 
 def folds_of(data: tuple, folds: int) -> range:
