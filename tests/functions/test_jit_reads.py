@@ -611,3 +611,14 @@ def test_a_key_that_has_another_hash_by_now_is_an_entry_still(kind):
     fast, x = jit(fn), np.arange(3.0)
     for Key.place in (1, 2, 1):
         assert fast(x) == fn(x)
+
+
+def test_a_name_that_is_deleted_is_pythons_error():
+    factor = np.array([2.0])
+    compiled = jit(lambda x: x * factor, engine="numpy")
+    compiled(np.ones(2))
+    del factor
+    with pytest.raises(NameError):
+        compiled(np.ones(2))
+    factor = np.array([3.0])
+    assert np.array_equal(compiled(np.ones(2)), [3.0, 3.0])

@@ -9,7 +9,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType, SimpleNamespace
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +57,8 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
             reads = [f"type({x})", f"{x}.__dict__"][:count]
         elif place.read is kinds.type_of:
             reads = [f"type({x})"]
+        elif type(place.owner) is CellType:
+            reads = [f"{x}.cell_contents"][:count]
         else:
             reads = []
         same = " and ".join(f"{read} is p{k}_{j}" for j, read in enumerate(reads))
@@ -71,7 +73,9 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
             text.append(f"{at} and still_same(p{k}_0, {x})")
             continue
         text.append(f"({same} or unchanged(*p{k}))" if same else f"unchanged(*p{k})")
-    return eval(compile(f"lambda: {' and '.join(text) or 'True'}", __file__, "eval"), scope)
+    exec(compile(f"def steady():\n try: return {' and '.join(text) or 'True'}\n"
+                 " except ValueError: return False", __file__, "exec"), scope)  # a cell is empty by now
+    return scope["steady"]
 
 
 def still_same(a: Any, b: Any) -> bool:

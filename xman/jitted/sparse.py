@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -62,11 +63,19 @@ def matrix_function(make: Callable, fn: Callable, entries: Callable, engine: str
     compiled = jit(entries, engine)
 
     def matrix(*args: Any, **options: Any) -> csr_array:
-        data, indices, indptr, shape = compiled(*args, **options)
-        return csr_array((data, indices, indptr), shape=tuple(shape))
+        data, indices, indptr, columns = compiled(*args, **options)
+        matrix = csr_array.__new__(csr_array)  # SciPy's own checks would take longer than the entries
+        vars(matrix).update(settings_of(len(indptr) - 1, columns), data=data, indices=indices, indptr=indptr)
+        return matrix
     result = Derivative(make, fn, matrix, *settings)
     result.compiled = compiled
     return result
+
+
+@lru_cache
+def settings_of(*shape: int) -> dict[str, Any]:
+    """What SciPy keeps of a matrix of this shape besides its arrays."""
+    return {name: x for name, x in vars(csr_array(shape)).items() if not isinstance(x, np.ndarray)}
 
 
 def call_of_array(name: str, fn: Callable, args: Sequence[Any], options: dict, argnums: int) -> TracedCall:
@@ -78,7 +87,8 @@ def call_of_array(name: str, fn: Callable, args: Sequence[Any], options: dict, a
         raise XManError(f"{name} is of one array by one array; {name_of(fn)} has {len(call.inputs)} in its "
                         f"argument and gives {len(call.outputs)}")
     if any(map(is_complex, (*call.points, *call.results))):
-        raise XManError(f"{name} is of real numbers, and these are complex; use jacobian")
+        raise XManError(f"{name} is of real numbers, and these are complex; `jacobian` gives their "
+                        "matrix, which is dense")
     return call
 
 
@@ -96,13 +106,13 @@ def pattern_of(call: TracedCall) -> csr_array:
     lines = [(dst, op, tuple(map(operand, args))) for dst, op, args in tape.lines]
     n = call.points[0].size
     by_register = patterns(lines, {x: eye_array(n, dtype=bool, format="csr")}, sizes, {})
-    pattern = by_register.get(end, nothing(call.results[0].size, n))
+    pattern = csr_array(by_register.get(end, nothing(call.results[0].size, n)))
     pattern.sort_indices()
     return pattern
 
 
 def entries_by_colour(call: TracedCall, pattern: csr_array, by: str | None) -> tuple:
-    """(the entries, their columns, the ends of rows, the shape), of a matrix in CSR form."""
+    """(the entries, their columns, the ends of rows, the number of columns), of a matrix in CSR form."""
     passes = unheard(passes_of, pattern, by)
     flat = lambda x: f.reshape(x, (x.size,))
     x, y = call.points[0], call.results[0]
@@ -110,4 +120,4 @@ def entries_by_colour(call: TracedCall, pattern: csr_array, by: str | None) -> t
     products += [flat(call.pulled([np.reshape(u, y.shape)])[0]) for u in passes.rows]
     every = f.concat(0, *products) if products else np.zeros(0)
     data = f.getitem(every, passes.places)
-    return data, pattern.indices, pattern.indptr, pattern.shape
+    return data, pattern.indices, pattern.indptr, pattern.shape[1]

@@ -136,7 +136,10 @@ def without_diagonal(pattern: csr_array) -> list[list[int]]:
 
 
 def lowest(used: set[int]) -> int:
-    return next(c for c in itertools.count() if c not in used)
+    c = 0
+    while c in used:
+        c += 1
+    return c
 
 
 def star(pattern: csr_array, order: str, far: bool = False) -> np.ndarray:
