@@ -58,7 +58,8 @@ EXACT = {
         lambda x: x[np.arange(3)] + x[3:], lambda x: np.einsum("i,j->ij", x[:2], x[2:]), lambda x: f.logaddexp(x[:5], x[1:]),
         lambda x: np.broadcast_to(x, (2, 6)) * 3.0, lambda x: np.polyval(np.ones(3), x), lambda x: np.take(x, [5, 5, 0]),
         lambda x: grad(lambda x: np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2))(x),
-        lambda x: grad(lambda x: np.sum(x[0] * x[1:] ** 2) + x[0] ** 4)(x), lambda x: np.ones(4)],
+        lambda x: grad(lambda x: np.sum(x[0] * x[1:] ** 2) + x[0] ** 4)(x), lambda x: np.ones(4),
+        lambda x: grad(lambda x: x @ (D @ np.exp(x)))(x)],
     (4, 6): [grid, lambda X: A @ X.T, lambda X: np.tanh(X @ B), lambda X: f.softmax(X), lambda X: np.sum(X ** 2, 1),
              lambda X: np.max(X, 0) + np.min(X, 0), lambda X: np.linalg.norm(X, axis=1), lambda X: f.logsumexp(X, 0),
              lambda X: np.var(X, 0) + np.std(X, 0) + np.prod(X, 0), lambda X: np.cumsum(X, 1), lambda X: np.mean(X, (0, 1)),
@@ -67,6 +68,8 @@ EXACT = {
              lambda X: X.T.reshape(3, 8), lambda X: X[1:, ::2] * X[:-1, 1::2], lambda X: np.einsum("ij->i", X),
              lambda X: X - np.mean(X, 0), lambda X: np.trace(X[:, :4]), lambda X: np.rot90(X)],
     (2, 6): [brusselator],
+    (3, 3): [lambda X: np.sort(X, 1)[:, 1:] ** 2, lambda X: np.median(X, 0), lambda X: np.einsum("bi,ij->bj", X, np.tri(3) + 1),
+             lambda X: np.take(X, np.argmax(X[0]), 1), lambda X: grad(lambda X: np.sum(np.prod(np.sort(X, 0), 0) ** 2))(X)],
     (2, 3, 3): [np.linalg.inv, np.linalg.det, lambda X: X @ np.ones((2, 3, 1)), lambda X: np.swapaxes(X, 0, 2)],
     18: [reprojected],
 }

@@ -18,9 +18,10 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array, kron, vstack
+from scipy.sparse import csr_array, eye_array, get_index_dtype, kron, vstack
 
 import ops
+from ops.arrays.indexing import axes_taken, written_out
 from ops.facts import facts_of, parameters_of, shaped_by
 from ops.loops.values import length
 
@@ -103,15 +104,17 @@ def has_derivative(op: str, i: int) -> bool:
 # ---- what a line does to places ----------------------------------------------------------------------------
 
 def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size],
-                 constants: Mapping[str, Any], out: Size) -> csr_array:
-    """The entries of argument i on which each entry of the result may depend."""
+                 constants: Mapping[str, Any], out: Size) -> csr_array | None:
+    """The entries of argument i on which each entry of the result may depend; None: that at its place."""
     shape, result = sizes[args[i]][0], out[0]
     n, m = int(np.prod(result)), int(np.prod(shape))
     numbers = np.arange(1.0, m + 1).reshape(shape)
     facts = facts_of(op)
     if facts.elementwise or facts.flow == "same":
-        return selected(np.broadcast_to(numbers, result) * passed_on(op, i, args, constants), m)
-    if op == "dot" and (local := by_literal(i, args, shape)) is not None:
+        passes = passed_on(op, i, args, constants)
+        same = shape == result and np.all(passes)
+        return None if same else selected(np.broadcast_to(numbers, result) * passes, m)
+    if (op, i) in LITERAL_FACTOR and (local := by_literal(op, i, args, shape)) is not None:
         return local
     # a convolution: entry k of the result reads the entries k, k − 1, … of a signal, as many as the other has
     if facts.reads == "window" and (n > m or i == 0):
@@ -137,16 +140,24 @@ def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size]
         of_matrix = by_places("sum", 0, [numbers, (-2, -1)])
         local = selected(np.broadcast_to(matrix, result), matrix.size) @ of_matrix
     elif facts.flow in ("moved", "part", "filled", "summed"):
-        if not any(isinstance(a, str) and sizes[a][1].kind != "f" and a not in constants for a in args):
-            local = by_places(op, i, [ones_in_place(a, sizes, constants) for a in args])
+        unknown = {sizes[a][1].kind for a in args if isinstance(a, str) and a not in constants} - {"f"}
+        if not unknown:
+            operands = [ones_in_place(a, sizes, constants) for a in args]
+            local = by_places(op, i, operands)
+            if local is None and facts.flow == "summed":  # the factors that are literals may be unequal, or 0
+                local = by_places(op, i, [np.ones(np.shape(a)) if is_float(a) else a for a in operands])
+        elif unknown <= {"i", "u"} and op in ("getitem", "take", "scatterAdd") and i == 0 and n * m:
+            local = by_unknown_keys(op, args, shape, result, sizes, constants)
     if local is None:
         refuse_many(op, n * m)
         return csr_array(np.ones((n, m), bool))
     return local
 
 
-def pattern_behind(op: str, places: csr_array, pattern: csr_array) -> csr_array:
+def pattern_behind(op: str, places: csr_array | None, pattern: csr_array) -> csr_array:
     """The pattern behind a line: which entries those places may depend on."""
+    if places is None:
+        return pattern
     pattern = pattern.tocsr()
     refuse_many(op, int(np.diff(pattern.indptr)[places.indices].sum()))
     return places @ pattern
@@ -211,20 +222,52 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
     return selected(group + 1.0, len(first)) @ selected(groups, len(first)).T.tocsr()
 
 
+def is_float(a: Any) -> bool: return isinstance(a, np.ndarray) and a.dtype.kind == "f"
+
+
 def selected(numbers: Any, m: int) -> csr_array:
     """A row for each number k: its one is in column k − 1, and 0 has none."""
-    k = np.asarray(numbers, np.int64).ravel()
-    counts = np.concatenate(([0], np.cumsum(k > 0)))
+    index = get_index_dtype(maxval=max(np.size(numbers), m))
+    k = np.asarray(numbers, index).ravel()
+    counts = np.concatenate(([0], np.cumsum(k > 0)), dtype=index)
     return csr_array((np.ones(counts[-1], bool), k[k > 0] - 1, counts), shape=(len(k), m))
 
 
-def by_literal(i: int, args: Sequence[Any], shape: tuple) -> csr_array | None:
+def by_unknown_keys(op: str, args: Sequence[Any], shape: tuple, result: tuple, sizes: Mapping[str, Size],
+                    constants: Mapping[str, Any]) -> csr_array | None:
+    """The same of x[keys] and its adjoint, where a key is a register of unknown whole numbers: all along its
+    axis, as of x[k, 1:] every row."""
+    keys = [constants.get(a, a) if isinstance(a, str) else a for a in args[facts_of(op).keys:]]
+    if op == "take":
+        shape = shape if keys[1:] and keys[1] is not None else (int(np.prod(shape)),)
+        keys = [*[slice(None)] * (keys[1] % len(shape) if len(shape) > 1 else 0), keys[0]]
+    of_x = result if op == "scatterAdd" else shape
+    numbers = first = np.arange(1, np.prod(of_x) + 1).reshape(of_x)
+    axis = 0
+    for key in written_out(keys, len(of_x)):
+        if isinstance(key, str):  # the first entry stands for all along the axis
+            first = np.broadcast_to(np.take(first, [0], axis), of_x)
+        axis += axes_taken(key)
+    read = numbers[tuple(np.zeros(sizes[key][0], int) if isinstance(key, str) else key for key in keys)]
+    refuse_many(op, read.size * numbers.size // len(np.unique(first)))
+    local = selected(read, numbers.size) @ selected(first, numbers.size).T.tocsr()
+    if op == "scatterAdd":  # from d, of one number perhaps, to the places
+        return local.T.tocsr() if read.shape == shape else None
+    return local
+
+
+# by operator and factor: of which factor the product is a matrix, and whether that is transposed
+LITERAL_FACTOR = {("dot", 0): (1, False), ("dot", 1): (0, False), ("dot_left", 0): (2, True), ("dot_right", 0): (1, True)}
+
+
+def by_literal(op: str, i: int, args: Sequence[Any], shape: tuple) -> csr_array | None:
     """The same for a product with a matrix in the list, whose zeros are known."""
-    matrix = args[1 - i]
+    place, transposed = LITERAL_FACTOR[op, i]
+    matrix = args[place]
     if isinstance(matrix, str) or np.ndim(matrix) != 2 or len(shape) > 2:
         return None
-    matrix = csr_array(matrix) != 0
-    if i == 1:
+    matrix = csr_array(matrix.T if transposed else matrix) != 0
+    if op == "dot_right" or i == 1:
         return kron(matrix, eye_array(shape[1] if len(shape) == 2 else 1, dtype=bool)).tocsr().astype(bool)
     return kron(eye_array(shape[0] if len(shape) == 2 else 1, dtype=bool), matrix.T).tocsr().astype(bool)
 
@@ -255,7 +298,7 @@ class Member(NamedTuple):
 
 
 def union(a: csr_array | None, b: csr_array | None) -> csr_array | None:
-    return b if a is None else a if b is None else (a + b).astype(bool)
+    return b if a is None else a if b is None or a is b else a + b
 
 
 def members_given(function: tuple, members: Sequence[Member]) -> list[Member]:
