@@ -16,6 +16,10 @@ LIKELIHOOD = "l1 = log(y)\nz1 = mul(t, l1)\nu = subtract(1, t)\nv = subtract(1, 
     ("u = exp(x)\nv = square(x)\nf = divide(u, v)", "f", "x", "exp(x)*(x - 2)/x**3"),  # Ong and Deisenroth
     ("e = exp(z)\nn = add(1, e)\ny = divide(e, n)", "y", "z", "exp(z)/(exp(z) + 1)**2"),
     ("e1 = exp(a)\ne2 = exp(b)\ns = add(e1, e2)\np = divide(e1, s)\nl = log(p)\nE = negative(l)", "E", "a", "-exp(b)/(exp(a) + exp(b))"),
+    ("m = negative(a)\ne = exp(m)\nn = add(1, e)\ny = divide(1, n)\n" + LIKELIHOOD, "E", "a", "1/(exp(-a) + 1) - t"),
+    ("a = divide(1, u)\nb = divide(1, v)\nc = add(a, b)\nf = divide(1, c)", "f", "u", "v**2/(u + v)**2"),  # two lenses
+    ("a = mul(s, 2.5066282746310002)\nb = square(x)\nc = half(b)\nd = negative(c)\ne = exp(d)\ng = divide(e, a)", "g", "x",
+     "-0.3989422804014327*x*exp(-0.5*x**2)/s"),
     ("a = add(x, 1)\nb = divide(x, a)\nc = square(b)", "c", "x", "2*x/(x + 1)**3"),
     ("a = add(x, y)\nb = divide(x, a)", "b", "y", "-x/(x + y)**2"),
     ("a = mul(3, x)\nb = add(a, 6)\nc = divide(y, b)\nd = add(x, 2)\ne = divide(x, d)\nf = add(c, e)", "f", "x", "(6 - y)/(3*(x + 2)**2)"),

@@ -10,6 +10,7 @@ from math import gcd, lcm
 from operator import add, mul
 
 TERMS = 1000  # the most of a polynomial, more than a person reads
+LONG = 10 ** 6  # a numerator or denominator from which on a number is written with a point
 
 
 class Polynomial(dict):
@@ -29,6 +30,10 @@ class Polynomial(dict):
         if len(self) == 1 and integer:
             (term, c), = self.items()
             return Polynomial.of([(tuple((x, n * power) for x, power in term if n), c ** n)])
+        below = {x: -k for term in self for x, k in sorted(term, key=lambda factor: -factor[1]) if k < 0}
+        if n < 0 and integer and below:  # 1/(1 + 1/x) is x/(x + 1)
+            monomial = Polynomial({tuple(below.items()): Fraction(1)})
+            return (self * monomial) ** n * monomial ** -n
         if n < 0 or not integer:
             return Polynomial({((bracketed(self), n),): Fraction(1)})
         return reduce(mul, [self] * int(n), constant_term(1))
@@ -79,10 +84,9 @@ def place(item: tuple) -> tuple:
 
 def fraction(p: Polynomial, parsed: Callable[[str], Polynomial]) -> str:
     """p as a number, powers of names and a sum, over powers of names and sums; parsed: the sum of a name."""
-    sums = {x: q for x in sorted({x for term in p for x, _ in term}, key=lambda x: (len(x), x))
-            if len(q := parsed(x)) > 1}
+    made_of = {x: parsed(x) for x in sorted({x for term in p for x, _ in term}, key=lambda x: (len(x), x))}
+    sums = {x: q for x, q in made_of.items() if len(q) > 1}
     pieces: dict[str, Polynomial] = {}  # what the sums are products of, by their texts
-    made_of: dict[str, Polynomial] = {}
     for x, q in sorted(sums.items(), key=lambda pair: len(pair[1])):
         made_of[x] = constant_term(1)
         for text, piece in pieces.items():
@@ -92,8 +96,8 @@ def fraction(p: Polynomial, parsed: Callable[[str], Polynomial]) -> str:
             pieces[text := bracketed(q, True)] = q
             q = symbol(text)
         made_of[x] *= q
-    # all terms times the least product of names and pieces that leaves nothing below the line
-    named = reduce(add, [reduce(mul, [made_of.get(x, symbol(x)) ** n for x, n in term], constant_term(c))
+    # all terms times the least product of names and pieces that leaves nothing below
+    named = reduce(add, [reduce(mul, [made_of[x] ** n for x, n in term], constant_term(c))
                          for term, c in p.items()])
     divisors = {x: max(0, *(-dict(term).get(x, 0) for term in named)) for term in named for x, _ in term}
     over = lambda term: [pieces.get(x, symbol(x)) ** (n + dict(term).get(x, 0)) for x, n in divisors.items()]
@@ -104,12 +108,17 @@ def fraction(p: Polynomial, parsed: Callable[[str], Polynomial]) -> str:
     if not numerator:
         return "0"
     size, common, rest = common_part(numerator)
-    powers = {str(size.denominator): -1} if size.denominator > 1 else {}
+    short = size.denominator < LONG and abs(size.numerator) < LONG  # else the number is one with a point
+    powers = {str(size.denominator): -1} if short and size.denominator > 1 else {}
     powers |= {x: common.get(x, 0) - divisors.get(x, 0) for x in {**common, **divisors}}
     if constant_of(rest) is None:
         powers[bracketed(rest, True)] = 1
-    text = term_text(tuple((x, n) for x, n in powers.items() if n), Fraction(size.numerator))
-    return sum_text(rest) if text == bracketed(rest, True) else text
+    text = term_text(tuple((x, n) for x, n in powers.items() if n), Fraction(size.numerator) if short else size)
+    text = sum_text(rest) if text == bracketed(rest, True) else text
+    if [n for n in divisors.values() if n] == [1] and (x := max(divisors, key=divisors.__getitem__)) in pieces:
+        proper, rest = quotient_and_rest(numerator, pieces[x])  # (1 - t*(e + 1))/(e + 1) is 1/(e + 1) - t
+        text = min(text, sum_text(proper + rest * symbol(x) ** -1), key=len)
+    return text
 
 
 def common_part(p: Polynomial) -> tuple[Fraction, dict[str, int], Polynomial]:
@@ -117,6 +126,7 @@ def common_part(p: Polynomial) -> tuple[Fraction, dict[str, int], Polynomial]:
     common = {x: min(dict(term).get(x, 0) for term in p) for term in p for x, _ in term}
     numbers = p.values()
     size = Fraction(gcd(*(c.numerator for c in numbers)), lcm(*(c.denominator for c in numbers)))
+    size = Fraction(1) if any(abs(c / size) > LONG for c in numbers) else size
     size = -size if all(c < 0 for c in numbers) else size
     return size, common, p * Polynomial({tuple((x, -n) for x, n in common.items() if n): 1 / size})
 
@@ -130,6 +140,12 @@ def factored_text(p: Polynomial) -> str:
 
 def divided(p: Polynomial, q: Polynomial) -> Polynomial | None:
     """p/q where it is a polynomial in the same names; else None."""
+    quotient, rest = quotient_and_rest(p, q)
+    return None if rest else quotient
+
+
+def quotient_and_rest(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """(a, b) with p = a·q + b, by long division, which ends where the leading term has no quotient."""
     names = sorted({x for term in (*p, *q) for x, _ in term})
     vector = lambda term: [dict(term).get(x, 0) for x in names]
     top, quotient = max(q, key=vector), Polynomial()
@@ -137,10 +153,10 @@ def divided(p: Polynomial, q: Polynomial) -> Polynomial | None:
         lead = max(p, key=vector)
         term = product_of_terms(lead, tuple((x, -n) for x, n in top))
         if any(n < 0 for _, n in term):
-            return None
+            break
         step = Polynomial({term: p[lead] / q[top]})
         quotient, p = quotient + step, p + -(step * q)
-    return quotient
+    return quotient, p
 
 
 # ---- text --------------------------------------------------------------------------------------------------
@@ -172,6 +188,6 @@ def decimal(c: Fraction) -> str:
     """A number as Python writes it: 3, 0.5, or (1/3) if no decimal fraction equals it."""
     if c.denominator == 1 and c < 10 ** 15:
         return str(c)
-    if 10 ** 12 % c.denominator and c.denominator < 10 ** 6:
+    if 10 ** 12 % c.denominator and c.denominator < LONG:
         return f"({c})"
     return repr(c.numerator / c.denominator)
