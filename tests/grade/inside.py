@@ -93,3 +93,11 @@ def grade_one(assignment, submission, box, term):
         (out / VISIBLE).mkdir()
         (out / VISIBLE / f"{record['slug']}.json").write_text(json.dumps(record))
         return grade_hidden(record["slug"], out, assignment, box, term)
+
+
+def write_assignment(folder, checks, grading):
+    """An assignment `work` in the folder, and room for a class."""
+    (folder / "assignments" / "work" / "public").mkdir(parents=True)
+    (folder / "assignments" / "work" / "public" / "checks.py").write_text(checks)
+    (folder / "assignments" / "work" / "grading.py").write_text(grading)
+    (folder / "class").mkdir()

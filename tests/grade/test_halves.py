@@ -7,6 +7,7 @@ import os
 import sys
 
 import pytest
+from inside import write_assignment
 
 from xman.errors import XManError
 from xman.grade import load_assignment
@@ -54,10 +55,7 @@ NAMES = "ada", "bob", "cleo"
 @pytest.fixture
 def folder(tmp_path):
     """An assignment whose parts note when they are judged, and a class."""
-    (tmp_path / "assignments" / "work" / "public").mkdir(parents=True)
-    (tmp_path / "assignments" / "work" / "public" / "checks.py").write_text(CHECKS)
-    (tmp_path / "assignments" / "work" / "grading.py").write_text(GRADING)
-    (tmp_path / "class").mkdir()
+    write_assignment(tmp_path, CHECKS, GRADING)
     for name in NAMES:
         hand_in(tmp_path, name)
     return tmp_path

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from inside import grade_one
+from inside import grade_one, write_assignment
 
 import xman
 from xman.errors import XManError
@@ -46,10 +46,7 @@ SLOW = "import time\ntime.sleep(0.3)\n" + RIGHT
 @pytest.fixture
 def folder(tmp_path):
     """An assignment, and room for submissions."""
-    (tmp_path / "assignments" / "work" / "public").mkdir(parents=True)
-    (tmp_path / "assignments" / "work" / "public" / "checks.py").write_text(CHECKS)
-    (tmp_path / "assignments" / "work" / "grading.py").write_text(GRADING)
-    (tmp_path / "class").mkdir()
+    write_assignment(tmp_path, CHECKS, GRADING)
     return tmp_path
 
 

@@ -98,6 +98,15 @@ def test_two_and_three_workers_take_the_steps_of_one_and_deal_out_its_trials(tmp
 TRAIN = ["-m", "xman", "train", "mlp", "--data", "digits", "--hidden", "8", "--quiet", "--json"]
 
 
+def training(path, *words, epochs=3000, workers=1, after=0):
+    """A job that trains, once its checkpoint has come beyond epoch `after`."""
+    job = started(*TRAIN, "--epochs", epochs, "--patience", "3000", "--checkpoint", path, *words, workers=workers)
+    while not path.exists() or container.restore(path)[1]["state"]["epoch"] <= after:
+        assert job.poll() is None
+        time.sleep(0.05)
+    return job
+
+
 def children(pid):
     """The processes of Python that a launcher has started."""
     found = [int(word) for path in Path(f"/proc/{pid}/task").glob("*/children") for word in path.read_text().split()]
@@ -110,10 +119,7 @@ def children(pid):
 def test_a_worker_that_hears_ctrl_c_stops_all_one_that_is_killed_ends_the_job_and_another_number_goes_on(tmp_path):
     path, reached = tmp_path / "run.safetensors", 0
     for number in signal.SIGINT, signal.SIGKILL:
-        job = started(*TRAIN, "--epochs", "3000", "--patience", "3000", "--checkpoint", path)
-        while not path.exists() or container.restore(path)[1]["state"]["epoch"] <= reached:
-            assert job.poll() is None
-            time.sleep(0.05)
+        job = training(path, workers=2, after=reached)
         os.kill(children(job.pid)[-1], number)
         said, before = job.communicate(timeout=30)[0], reached
         reached = container.restore(path)[1]["state"]["epoch"]
@@ -125,11 +131,7 @@ def test_a_worker_that_hears_ctrl_c_stops_all_one_that_is_killed_ends_the_job_an
 
 
 def test_a_launcher_that_is_told_to_end_ends_its_run_and_starts_no_other(tmp_path):
-    path = tmp_path / "run.safetensors"
-    job = started(*TRAIN, "--epochs", "3000", "--patience", "3000", "--checkpoint", path, "--restarts", "1", workers=1)
-    while not path.exists():
-        assert job.poll() is None
-        time.sleep(0.05)
+    job = training(tmp_path / "run.safetensors", "--restarts", "1")
     job.terminate()
     said = job.communicate(timeout=20)[1]  # when all who hold the pipe have ended
     assert job.returncode == 128 + signal.SIGTERM and "goes on" not in said and said.count("told to end") == 1
@@ -140,11 +142,7 @@ def test_a_launcher_that_is_told_to_end_ends_its_run_and_starts_no_other(tmp_pat
     (signal.SIGKILL, -signal.SIGKILL, ""), (signal.SIGHUP, 143, "told to end: interrupted in epoch"),
     (signal.SIGTERM, 143, "told to end: interrupted in epoch"), (signal.SIGINT, 130, "interrupted in epoch")])
 def test_a_launcher_that_is_killed_hung_up_or_told_to_end_takes_its_workers_with_it(tmp_path, number, status, reason):
-    path = tmp_path / "run.safetensors"
-    job = started(*TRAIN, "--epochs", "3000", "--patience", "3000", "--checkpoint", path, "--workers", "2", workers=1)
-    while not path.exists():
-        assert job.poll() is None
-        time.sleep(0.05)
+    job = training(tmp_path / "run.safetensors", "--workers", "2")
     job.send_signal(number)
     said = job.communicate(timeout=20)  # when all who hold the pipe have ended
     assert job.returncode == status and sum(text.count(reason) == 1 for text in said) >= 1
@@ -159,11 +157,7 @@ def proxies(pid):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells of processes that were stopped")
 def test_a_run_whose_launchers_are_stopped_comes_to_its_end_and_leaves_nobody(tmp_path):
-    path = tmp_path / "run.safetensors"
-    job = started(*TRAIN, "--epochs", "15", "--checkpoint", path, "--workers", "2", "--timeout", "1", workers=1)
-    while not path.exists():
-        assert job.poll() is None
-        time.sleep(0.05)
+    job = training(tmp_path / "run.safetensors", "--workers", "2", "--timeout", "1", epochs=15)
     for proxy in proxies(job.pid):
         os.kill(proxy, signal.SIGSTOP)
     said = job.communicate(timeout=30)  # when all who hold the pipe have ended
@@ -172,11 +166,7 @@ def test_a_run_whose_launchers_are_stopped_comes_to_its_end_and_leaves_nobody(tm
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells of processes that were stopped")
 def test_a_run_all_of_whose_workers_are_stopped_ends_with_a_sentence(tmp_path):
-    path = tmp_path / "run.safetensors"
-    job = started(*TRAIN, "--epochs", "3000", "--checkpoint", path, "--workers", "2", "--timeout", "2", workers=1)
-    while not path.exists():
-        assert job.poll() is None
-        time.sleep(0.05)
+    job = training(tmp_path / "run.safetensors", "--workers", "2", "--timeout", "2")
     for worker in children(job.pid)[-2:]:
         os.kill(worker, signal.SIGSTOP)
     said = job.communicate(timeout=30)[1]  # when all who hold the pipe have ended
