@@ -231,7 +231,7 @@ def sigmoid_cross_entropy_of_entries(z, y):
     return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
 
 
-def of_rows(op, value, by_prediction, by_target, **facts):
+def row_of_loss(op, value, by_prediction, by_target, **facts):
     """A row for a loss over the classes of each row. Its rules (d, out, p, y) work entry by entry and serve
     both modes: an adjoint has the shape of its argument, and a tangent is summed over the classes."""
     to_target = lambda d, out, p, y: f.unbroadcast(by_target(d, out, p, y), y)
@@ -241,14 +241,14 @@ def of_rows(op, value, by_prediction, by_target, **facts):
 
 
 #           op                     value                 rule for the prediction, rule for the target
-of_rows(    "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d * f.ratio(f.oneHot(y, p), p),
+row_of_loss("crossEntropy",        crossEntropy,         lambda d, out, p, y: -d * f.ratio(f.oneHot(y, p), p),
                                                          lambda d, out, p, y: -d * f.log(p),
             flops=of_input(3), outputs="softmax", curvature=gathered(lambda d, out, slope, p, y: -f.ratio(d * slope, p)),
             formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True))
-of_rows(    "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmax_cross_entropy, lambda d, out, z, y: -d * f.logSoftmax(z),
+row_of_loss("softmaxCrossEntropy", softmaxCrossEntropy,  through_softmax_cross_entropy, lambda d, out, z, y: -d * f.logSoftmax(z),
             flops=of_input(7), convex=True, outputs="softmax", curvature=gathered(softmax_cross_entropy_curvature),
             formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True))
-of_rows(    "hinge",               hinge,                through_hinge, hinge_to_target,
+row_of_loss("hinge",               hinge,                through_hinge, hinge_to_target,
             flops=of_input(8), outputs="alias", elsewhere=hinge, curvature=gathered())
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda out, z, y: f.sigmoid(z) - f.oneHot(y, z),
                                                          lambda out, z, y: -z,

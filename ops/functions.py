@@ -33,7 +33,7 @@ def scipy_special(name: str, doc: str, arguments: int = 1):
     return expressed(values[arguments - 1], doc)
 
 
-def of_scipy(op: str, name: str, doc: str, *slopes: Callable | str, **facts: Any) -> None:
+def of_special(op: str, name: str, doc: str, *slopes: Callable | str, **facts: Any) -> None:
     """A row for the function of scipy.special called `name`, with its formula for other libraries. Where an
     argument has no derivative, its name stands in the place of a slope."""
     slopes = [without(op, slope) if isinstance(slope, str) else slope for slope in slopes]
@@ -197,27 +197,28 @@ def bessel(op: str, name: str, doc: str, of_neighbours: Callable) -> None:
         below, above = (getattr(f, op)(v + k, x) for k in (-1, 1))
         return of_neighbours(below, above, out, x)
 
-    of_scipy(op, name, doc, "v", slope)
+    of_special(op, name, doc, "v", slope)
 
 
 #        op           SciPy's      value                               slope per argument
-of_scipy("erf",       "erf",       "2/√π ∫₀ˣ exp(−t²) dt.",            lambda out, x: TWO_OVER_ROOT_PI * f.exp(-x * x),
+of_special("erf",       "erf",       "2/√π ∫₀ˣ exp(−t²) dt.",            lambda out, x: TWO_OVER_ROOT_PI * f.exp(-x * x),
          tame=True, settles=0)
-of_scipy("erfc",      "erfc",      "1 − erf(x).",                      lambda out, x: -TWO_OVER_ROOT_PI * f.exp(-x * x),
+of_special("erfc",      "erfc",      "1 − erf(x).",                      lambda out, x: -TWO_OVER_ROOT_PI * f.exp(-x * x),
          tame=True, settles=0)
-of_scipy("erfinv",    "erfinv",    "y of erf(y) = x.",                 lambda out, x: f.exp(out * out) / TWO_OVER_ROOT_PI)
-of_scipy("ndtri",     "ndtri",     "x of Φ(x) = p, Φ the normal distribution function.",
-                                   lambda out, p: ROOT_TWO_PI * f.exp(f.half(out * out)))
-of_scipy("logNdtr",   "log_ndtr",  "log Φ(x), Φ the normal distribution function.", lambda out, x: mills(x, out))
-of_scipy("gammaln",   "gammaln",   "log |Γ(x)|.",                      lambda out, x: f.digamma(x))
-of_scipy("Gamma",     "gamma",     "Γ(x).",                            lambda out, x: out * f.digamma(x))
-of_scipy("Beta",      "beta",      "Β(a, x) = Γ(a) Γ(x) / Γ(a + x).",  lambda out, a, b: out * rise(a, b),
-                                                                       lambda out, a, b: out * rise(b, a))
-of_scipy("betaln",    "betaln",    "log |Β(a, x)|.",                   lambda out, a, b: rise(a, b), lambda out, a, b: rise(b, a))
-of_scipy("gammainc",  "gammainc",  "∫₀ˣ t^(a−1) e^(−t) dt / Γ(a).",    "a", lambda out, a, x: gamma_density(a, x))
-of_scipy("gammaincc", "gammaincc", "1 − gammainc(a, x).",              "a", lambda out, a, x: -gamma_density(a, x))
-of_scipy("betainc",   "betainc",   "∫₀ˣ t^(a−1) (1 − t)^(b−1) dt / Β(a, b).",
-                                   "a", "b", lambda out, a, b, x: beta_density(a, b, x))
+of_special("erfinv",    "erfinv",    "y of erf(y) = x.",                 lambda out, x: f.exp(out * out) / TWO_OVER_ROOT_PI)
+of_special("ndtri",     "ndtri",     "x of Φ(x) = p, Φ the normal distribution function.",
+                                     lambda out, p: ROOT_TWO_PI * f.exp(f.half(out * out)))
+of_special("logNdtr",   "log_ndtr",  "log Φ(x), Φ the normal distribution function.", lambda out, x: mills(x, out))
+of_special("gammaln",   "gammaln",   "log |Γ(x)|.",                      lambda out, x: f.digamma(x))
+of_special("Gamma",     "gamma",     "Γ(x).",                            lambda out, x: out * f.digamma(x))
+of_special("Beta",      "beta",      "Β(a, x) = Γ(a) Γ(x) / Γ(a + x).",  lambda out, a, b: out * rise(a, b),
+                                                                         lambda out, a, b: out * rise(b, a))
+of_special("betaln",    "betaln",    "log |Β(a, x)|.",                   lambda out, a, b: rise(a, b),
+                                                                         lambda out, a, b: rise(b, a))
+of_special("gammainc",  "gammainc",  "∫₀ˣ t^(a−1) e^(−t) dt / Γ(a).",    "a", lambda out, a, x: gamma_density(a, x))
+of_special("gammaincc", "gammaincc", "1 − gammainc(a, x).",              "a", lambda out, a, x: -gamma_density(a, x))
+of_special("betainc",   "betainc",   "∫₀ˣ t^(a−1) (1 − t)^(b−1) dt / Β(a, b).",
+                                     "a", "b", lambda out, a, b, x: beta_density(a, b, x))
 
 # Abramowitz and Stegun 9.1.27 and 9.6.26
 #       op          SciPy's  value                                its derivative by x

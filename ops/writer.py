@@ -186,8 +186,9 @@ def literal(a: Any) -> Any:
 
 def frozen(array: np.ndarray) -> np.ndarray:
     """A copy that nobody can change; the array itself if it is one. One number that is spread stays that."""
-    if is_hollow(array):
-        return array if is_frozen(array.base) else np.broadcast_to(frozen(array[(0,) * array.ndim]), array.shape)
+    if is_uniform(array):
+        number = array[(0,) * array.ndim]
+        return array if is_frozen(array.base) else np.broadcast_to(frozen(number), array.shape)
     if not is_frozen(array):
         array = np.array(array, order="K")
         array.flags.writeable = False
@@ -198,7 +199,7 @@ def is_frozen(array: Any) -> bool:
     return isinstance(array, np.ndarray) and array.base is None and not array.flags.writeable
 
 
-def is_hollow(array: np.ndarray) -> bool:
+def is_uniform(array: np.ndarray) -> bool:
     """Whether its entries are one number in memory."""
     return array.size > 1 and not any(array.strides)
 

@@ -275,8 +275,9 @@ def chosen(mutant: Mutant, lines: dict, seconds: dict) -> list[str]:
     for name in quickest(t for t in every if room in t):
         if (spent := spent + seconds[name]) < LIMIT / 3:
             names[name] = None
-    of_folder = {t for t in every if f"/{folder}/" in t}
-    for span in mutant.spans:  # rows of a table, which stand in no function, run as their file is imported
+    # rows of a table, which stand in no function, run as their file is imported: any test of the folder may look at them
+    of_folder = {t for t in (every if len(mutant.spans) == 3 else seconds) if f"tests/{folder}/" in t}
+    for span in mutant.spans:
         names |= dict.fromkeys(quickest(executed(*span) | (of_folder if len(mutant.spans) < 3 else set())))
     names |= dict.fromkeys([*quickest(of_folder), *quickest(every)])
     spent = 0.0

@@ -159,7 +159,7 @@ def correlate_of_windows(a, v):
 
 def shape_of_hollow(a, b):
     """The shape of a @ b, of matrices of one precision; None where none is hollow, each of one number."""
-    plain = all(type(x) is np.ndarray and x.ndim > 1 and x.dtype == b.dtype for x in (a, b))  # for speed alone
+    plain = all(type(x) is np.ndarray and x.ndim > 1 and x.dtype == b.dtype for x in (a, b))
     if not plain or a.shape[-1] != b.shape[-2] or any(a.strides) and any(b.strides):  # for speed alone
         return None
     return *np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]

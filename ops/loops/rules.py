@@ -252,7 +252,7 @@ def part_of(d: Parts, i: int, like: Any = STILL) -> Any:
     return d[i] if i in d else like if like is STILL else f.broadcast(0.0, like)
 
 
-def row(op: str, value: Callable, adjoint: Callable, tangent: Callable, **facts: Any) -> None:
+def higher_order(op: str, value: Callable, adjoint: Callable, tangent: Callable, **facts: Any) -> None:
     """A row that applies functions. Its one argument with a derivative is the bundle `args`. What it gives
     may lie in an argument's memory, and is right for complex numbers where the lines of the functions are."""
     before = [None] * parameters(value)[0].index("args")
@@ -264,10 +264,10 @@ operator("bundle", bundle, Each(lambda i: lambda d, out, *arrays: part_of(d, i, 
          tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})), **OF_BUNDLES)
 operator("item", item, lambda d, out, b, i: Parts({i: d}), None,
          tangents=[lambda t, out, b, i: part_of(t, i), None], **OF_BUNDLES)
-#   op            value       adjoint                           tangent
-row("call",       call,       applying(adjoint_of_step, "back"), applying(tangent_of_step, "dot"), flops=of_function)
-row("cond",       cond,       applying(adjoint_of_step, "back"), applying(tangent_of_step, "dot"),
+#            op            value       adjoint                           tangent
+higher_order("call",       call,       applying(adjoint_of_step, "back"), applying(tangent_of_step, "dot"), flops=of_function)
+higher_order("cond",       cond,       applying(adjoint_of_step, "back"), applying(tangent_of_step, "dot"),
     flops=lambda out, c, yes, no, args: of_function(out, yes if c else no, args))
-row("scan",       scan,       scan_adjoint,                     scan_tangent, flops=of_scan, example=one_step)
-row("while_loop", while_loop, through_while(scan_adjoint),      through_while(scan_tangent), example=of_values,
+higher_order("scan",       scan,       scan_adjoint,                     scan_tangent, flops=of_scan, example=one_step)
+higher_order("while_loop", while_loop, through_while(scan_adjoint),      through_while(scan_tangent), example=of_values,
     flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args))

@@ -182,7 +182,8 @@ def network_of(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> 
     if name in MODELS:
         return built_in(name, data, seed, choices)
     if ".py" not in name:
-        table = f"; a table is named by --data, as in xman train linear --data {name}" * bool(Path(name).suffix)
+        of_file = f"; a table is named by --data, as in xman train linear --data {name}"
+        table = of_file * bool(Path(name).suffix)
         raise XManError(f"there is no model {name!r}; there are {', '.join(MODELS)}, and your own: "
                         f"path/to/model.py:Class{table}")
     if choices:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ops.writer import is_hollow
+from ops.writer import is_uniform
 
 from .parsing import array_literal
 
@@ -37,8 +37,9 @@ def json_literal(a: Any) -> Any:
         return {"slice": [*map(json_literal, (a.start, a.stop, a.step))]}
     if isinstance(a, (np.ndarray, np.generic)):
         plain = lambda n: type(n) is not complex and math.isfinite(n)
-        entries = [n if plain(n) else str(n) for n in np.ravel(a[(0,) * a.ndim] if is_hollow(a) else a).tolist()]
-        return {"array": entries[0] if is_hollow(a) else entries, "dtype": str(a.dtype), "shape": list(a.shape)}
+        numbers = [n if plain(n) else str(n) for n in (a.flat[:1] if is_uniform(a) else np.ravel(a)).tolist()]
+        entries = numbers[0] if is_uniform(a) else numbers
+        return {"array": entries, "dtype": str(a.dtype), "shape": list(a.shape)}
     return {"ellipsis": True} if a is Ellipsis else a
 
 
@@ -77,7 +78,7 @@ def literal_of_json(a: Any) -> Any:
         case {"slice": list(ends)} if len(a) == 1:
             return slice(*map(literal_of_json, ends))
         case {"array": entries, "dtype": dtype, "shape": shape} if len(a) == 3:
-            numbers = entries if isinstance(entries, list) else [entries]  # one that is spread stands for itself
+            numbers = entries if isinstance(entries, list) else [entries]  # one that is spread
             if any(isinstance(n, (type(None), list, dict)) for n in numbers):
                 raise ValueError("an array holds numbers")
             number = complex if np.dtype(dtype).kind == "c" else float

@@ -113,10 +113,12 @@ def fraction(p: Polynomial, parsed: Callable[[str], Polynomial]) -> str:
     powers |= {x: common.get(x, 0) - divisors.get(x, 0) for x in {**common, **divisors}}
     if constant_of(rest) is None:
         powers[bracketed(rest, True)] = 1
-    text = term_text(tuple((x, n) for x, n in powers.items() if n), Fraction(size.numerator) if short else size)
+    powers = tuple((x, n) for x, n in powers.items() if n)
+    text = term_text(powers, Fraction(size.numerator) if short else size)
     text = sum_text(rest) if text == bracketed(rest, True) else text
-    if [n for n in divisors.values() if n] == [1] and (x := max(divisors, key=divisors.__getitem__)) in pieces:
-        proper, rest = quotient_and_rest(numerator, pieces[x])  # (1 - t*(e + 1))/(e + 1) is 1/(e + 1) - t
+    if [n for n in divisors.values() if n] == [1] and (x := max(divisors, key=divisors.get)) in pieces:
+        # (1 - t*(e + 1))/(e + 1) is 1/(e + 1) - t
+        proper, rest = quotient_and_rest(numerator, pieces[x])
         text = min(text, sum_text(proper + rest * symbol(x) ** -1), key=len)
     return text
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.writer import is_hollow
+from ops.writer import is_uniform
 
 LONGEST = 120  # the most characters that a message quotes of a line or an argument
 
@@ -100,8 +100,8 @@ def literal_text(a: Any) -> str:
     if isinstance(a, slice):
         return f"slice({literal_text(a.start)}, {literal_text(a.stop)}, {literal_text(a.step)})"
     if isinstance(a, (np.ndarray, np.generic)):
-        hollow = is_hollow(a)
-        entries = a.flat[0].item() if hollow else a.tolist()
-        shape = f", {a.shape}" if hollow or a.size == 0 and a.ndim > 1 else ""
+        uniform = is_uniform(a)
+        entries = a.flat[0].item() if uniform else a.tolist()
+        shape = f", {a.shape}" if uniform or a.size == 0 and a.ndim > 1 else ""
         return f"array({literal_text(entries)}, '{a.dtype}'{shape})"
     return "..." if a is Ellipsis else repr(a)

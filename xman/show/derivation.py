@@ -135,8 +135,8 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     inside = names_in(e)
     try:
         values = polynomials(lines, *inside)
-        formulas = [mathematical(fraction_text(polynomial(e, values))), *map(mathematical, written_out(e, lines))]
-        formulas = [min(formulas, key=len)]
+        texts = [fraction_text(polynomial(e, values)), *with_definitions(e, lines)]
+        formulas = [min(map(mathematical, texts), key=len)]
     except (OverflowError, XManError):
         values, formulas = {}, []
     # a brief derivation has not put the definitions in on its way: it does so now, where they are short
@@ -147,9 +147,9 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     return e, definitions + " and " * bool(used) + "simplify", *formulas
 
 
-def written_out(e: ast.expr, lines: Steps) -> list[ast.expr]:
-    """e with the definitions of its registers, where (p - t)·p·(1 - p) stays a product; its number is in front.
-    Nothing if it is too long: each definition may read the one before it twice."""
+def with_definitions(e: ast.expr, lines: Steps) -> list[ast.expr]:
+    """e with the definitions of its registers, where (p - t)·p·(1 - p) stays a product; its number is in
+    front. Nothing if it is too long: each definition may read the one before it twice."""
     for dst, op, args in reversed(lines):
         if dst in names_in(e):
             e = tidy(with_replaced(e, {dst: formula(op, args)}), fold=True)

@@ -154,7 +154,8 @@ def function_of_scipy(user: FrameType) -> tuple[str, str]:
         names = [(module, frame.f_code.co_name),
                  (module, type(frame.f_locals.get("self")).__name__.removesuffix("_gen"))]
         if module.startswith("scipy."):  # a decorator of SciPy's may convert before it calls its function
-            names += [(x.__module__, x.__name__) for x in frame.f_locals.values() if isinstance(x, FunctionType)]
+            names += [(wrapped.__module__, wrapped.__name__) for wrapped in frame.f_locals.values()
+                      if isinstance(wrapped, FunctionType)]
         for module, name in names:
             module = module.partition("._")[0]
             if module.startswith("scipy.") and hasattr(sys.modules.get(module), name):
