@@ -188,15 +188,14 @@ def weighted_sum(y, x):
 
 def sigmoidCrossEntropy(z, y):
     """−y log σ(z) − (1−y) log(1−σ(z)) from the logits z, entry by entry (Bishop, Deep Learning, §8.1.6)."""
-    y = oneHot(y, z)
+    y = f.oneHot(y, z)
     # not softplus(z) − y z, which is NaN for an infinite z
-    return scale(y, softplus(np.negative(z))) + scale(1 - y, softplus(z))
+    return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
 
 
 def squaredError(x, v):
     """½ (x − v)², entry by entry (Reps, Automatic Differentiation and Backpropagation, §6)."""
-    e = x - oneHot(v, x)
-    return 0.5 * (e * e)
+    return f.half(f.square(x - f.oneHot(v, x)))
 
 
 def hinge(z, y):
@@ -226,11 +225,6 @@ def through_softmax_cross_entropy(d, out, z, y):
     return d * (f.softmax(z) * f.sum(target, -1, True) - target)
 
 
-def sigmoid_cross_entropy_of_entries(z, y):
-    y = f.oneHot(y, z)
-    return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
-
-
 def row_of_loss(op, value, by_prediction, by_target, **facts):
     """A row for a loss over the classes of each row. Its rules (d, out, p, y) work entry by entry and serve
     both modes: an adjoint has the shape of its argument, and a tangent is summed over the classes."""
@@ -252,9 +246,9 @@ row_of_loss("hinge",               hinge,                through_hinge, hinge_to
             flops=of_input(8), outputs="alias", elsewhere=hinge, curvature=gathered())
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda out, z, y: f.sigmoid(z) - f.oneHot(y, z),
                                                          lambda out, z, y: -z,
-            flops=11, formula=sigmoid_cross_entropy_of_entries, tame=True, convex=True, outputs="sigmoid")
+            flops=11, formula=sigmoidCrossEntropy, tame=True, convex=True, outputs="sigmoid")
 elementwise("squaredError",        squaredError,         lambda out, x, v: x - f.oneHot(v, x),
                                                          lambda out, x, v: f.oneHot(v, x) - x,
-            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True, outputs="alias")
+            flops=3, formula=squaredError, tame=True, convex=True, outputs="alias")
 linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
             view=True, within=True, elsewhere=one_hot_of_entries)
