@@ -6,7 +6,7 @@ import numpy as np
 from .expression import f
 from .facts import cubic, of_input, of_power
 from .formulas import elimination
-from .kinks import branch, only, over, ratio, scale
+from .kinks import branch, number_within, only, over, ratio, scale
 from .table import elementwise, expressed, operator
 
 
@@ -55,7 +55,8 @@ def slope_by_exponent(out, x, y):
 
 def negative_power(x, y):
     """The place of x, for y < 0: xʸ settles, as 1/x."""
-    return 0 if type(y) in (int, float) and y < 0 else None
+    n = number_within(y)
+    return 0 if n is not None and not isinstance(n, str) and np.all(np.less(n, 0)) else None
 
 
 def argmax(x, axis=None):

@@ -406,6 +406,9 @@ class f:
     def oneHot(y: Any, like: Any) -> Any:
         r"""The target in the shape of predictions `like`: integer labels become rows of zeros with a single one."""
     @staticmethod
+    def one_minus_square(x: Any) -> Any:
+        r"""1 − x², with all its digits near ±1; its slope has all of them near 0."""
+    @staticmethod
     def orthonormal(a: Any) -> Any:
         r"""Q of a = Q R, orthonormal and upper triangular, a (..., m, n) of rank n ≤ m, with LAPACK's signs."""
     @staticmethod

@@ -118,6 +118,8 @@ def hypot_of_ratios(x, y):
 
 
 squared_hypot = expressed(lambda x, y: x * x + y * y, "x² + y².")
+one_minus_square = expressed(lambda x: (1.0 - x) * (1.0 + x),
+                             "1 − x², with all its digits near ±1; its slope has all of them near 0.")
 
 
 def arctan2_of_ratios(y, x):
@@ -163,8 +165,8 @@ elementwise("cbrt",     np.cbrt,                   lambda out, x: over(3.0 * out
 elementwise("sin",      np.sin,                    lambda out, x: f.cos(x),             tame=True, complex=True)
 elementwise("cos",      np.cos,                    lambda out, x: -f.sin(x),            tame=True, complex=True)
 elementwise("tan",      np.tan,                    lambda out, x: 1.0 + out * out, complex=True)
-elementwise("arcsin",   np.arcsin,                 lambda out, x: over(f.sqrt((1.0 - x) * (1.0 + x))), complex=True)
-elementwise("arccos",   np.arccos,                 lambda out, x: -over(f.sqrt((1.0 - x) * (1.0 + x))), complex=True)
+elementwise("arcsin",   np.arcsin,                 lambda out, x: over(f.sqrt(f.one_minus_square(x))), complex=True)
+elementwise("arccos",   np.arccos,                 lambda out, x: -over(f.sqrt(f.one_minus_square(x))), complex=True)
 elementwise("arctan",   np.arctan,                 lambda out, x: over(1.0 + x * x),    tame=True, settles=0, complex=True)
 elementwise("sinh",     np.sinh,                   lambda out, x: f.cosh(x),            grows=True, complex=True)
 elementwise("cosh",     np.cosh,                   lambda out, x: f.sinh(x),            grows=True, complex=True)
@@ -172,7 +174,7 @@ elementwise("tanh",     np.tanh,                   lambda out, x: 1.0 - out * ou
 elementwise("arcsinh",  np.arcsinh,                lambda out, x: over(beside_one(x)), tame=True,
             complex=True)
 elementwise("arccosh",  np.arccosh,                lambda out, x: over(f.sqrt(x - 1.0) * f.sqrt(x + 1.0)), complex=True)
-elementwise("arctanh",  np.arctanh,                lambda out, x: over((1.0 - x) * (1.0 + x)), complex=True)
+elementwise("arctanh",  np.arctanh,                lambda out, x: over(f.one_minus_square(x)), complex=True)
 elementwise("digamma",  digamma,                   lambda out, x: f.polygamma(1, x),
             elsewhere=in_float64(functools.partial(special.polygamma, 0)))
 elementwise("polygamma", polygamma,                without("polygamma", "n"),
@@ -187,6 +189,8 @@ elementwise("hypot",    np.hypot,                  lambda out, x, y: f.ratio(x, 
 elementwise("squared_hypot", squared_hypot,        lambda out, x, y: 2.0 * x,
                                                    lambda out, x, y: 2.0 * y,
             formula=squared_hypot, flops=3, commutes=True, tame=True, overflows=True)
+elementwise("one_minus_square", one_minus_square,  lambda out, x: -2.0 * x,
+            formula=one_minus_square, flops=3, tame=True, overflows=True, complex=True)
 
 
 # ---- special functions: SciPy's, under longer names where a register would want the short one --------------

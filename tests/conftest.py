@@ -11,6 +11,8 @@ from unittest.mock import MagicMock
 
 import pytest
 
+import ops
+
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 os.environ.setdefault("XMAN_ENGINE", "numpy")
 
@@ -33,6 +35,19 @@ def pytest_itemcollected(item):
     names = getattr(item, "callspec", None) and item.callspec.params.get("names")
     if isinstance(names, list):
         item.extra_keyword_matches.update(filter(lambda name: isinstance(name, str), names))
+
+
+@pytest.fixture(autouse=True)
+def operators_are_as_before():
+    """A test leaves no operator of its own behind."""
+    before = {*ops.G}
+    yield
+    for op in ops.G.keys() - before:
+        for rows in (ops.G, ops.DG, ops.TG, ops.facts.FACTS):
+            del rows[op]
+        for names in (ops.table.ROOTS, ops.table.FLAT):
+            names.discard(op)
+        delattr(ops.f, op)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -16,9 +16,9 @@ number, and 0·∞ is NaN. Three things keep the two apart:
 """
 from .correction import correction
 from .derivatives import derivatives_by
-from .masked import Masked, bare, unclear
+from .masked import Masked, bare, number_within, unclear
 from .roots import MARKS, half_power, past_roots, power_of_root, unrooted, with_roots
 from .slopes import branch, only, over, ratio, scale, send
 
-__all__ = ["MARKS", "Masked", "bare", "branch", "half_power", "correction", "derivatives_by", "only", "over",
-           "past_roots", "power_of_root", "ratio", "scale", "send", "unclear", "unrooted", "with_roots"]
+__all__ = ["MARKS", "Masked", "bare", "branch", "half_power", "correction", "derivatives_by", "number_within", "only",
+           "over", "past_roots", "power_of_root", "ratio", "scale", "send", "unclear", "unrooted", "with_roots"]

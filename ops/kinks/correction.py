@@ -61,8 +61,6 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
                 return f.logical_or(f.not_equal(f.abs(product.value), math.inf), sheer)
             certain = Flow(lambda: f.logical_or(finite(), f.logical_not(f.isfinite(d.value))))
             places = product.where("steep")
-            if places and numbers and d.forward:  # what stays NaN is not known further on either
-                places = Flow(lambda mask: f.logical_or(mask, f.not_equal(value, value)), places)
             steep = chosen(certain, places, NOWHERE)
         return Masked(value, product.flow, steep, d.forward)
     return corrected

@@ -6,7 +6,6 @@ import importlib.util
 import numpy as np
 import pytest
 
-import ops
 import xman
 from ops import elementwise, operator
 from xman import WengertList, XManError, eval, gradient
@@ -92,10 +91,7 @@ def late(request):
         return x + 1.0
 
     operator("late", value, lambda d, out, x: value(d))
-    yield calls
-    for table in (ops.G, ops.DG, ops.TG):
-        del table["late"]
-    del ops.f.late
+    return calls
 
 
 @pytest.mark.parametrize("error", [TimeoutError("time is up"), MemoryError(), RecursionError("too deep"), KeyboardInterrupt()], ids=lambda e: type(e).__name__)
@@ -178,13 +174,8 @@ def test_what_once_broke_an_engine_runs_on_it(engine, case):
 
 def test_an_operator_that_works_entry_by_entry_counts_one_an_entry_whenever_it_was_defined():
     elementwise("late_cube", lambda x: x * x * x, lambda out, x: 3.0 * x * x)
-    try:
-        steps, x = [("y", "late_cube", ("x",))], {"x": np.ones((2, 3))}
-        assert xman.cost(steps, values=x, measured=False).evaluation.flops == 6
-        step = xman.compile(steps, engine="numpy")
-        step(x)
-        assert step.plan.flops == 6
-    finally:
-        for table in (ops.G, ops.DG, ops.TG, ops.facts.FACTS):
-            del table["late_cube"]
-        del ops.f.late_cube
+    steps, x = [("y", "late_cube", ("x",))], {"x": np.ones((2, 3))}
+    assert xman.cost(steps, values=x, measured=False).evaluation.flops == 6
+    step = xman.compile(steps, engine="numpy")
+    step(x)
+    assert step.plan.flops == 6

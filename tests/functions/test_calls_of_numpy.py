@@ -201,8 +201,5 @@ def test_the_variance_of_entries_that_rounding_makes_nearly_alike_is_numpys():
 
 def test_the_value_of_an_operator_without_rules_takes_the_branch_that_it_takes_with_arrays():
     ops.operator("tripled", lambda x: x * 3.0 if isinstance(x, np.ndarray) else x * 0.0)
-    try:
-        assert grad(lambda x: ops.f.tripled(x).sum())(X).tolist() == [[3.0] * 3] * 2
-        assert jvp(ops.f.tripled, (X,), (X,))[1].tolist() == (3.0 * X).tolist()
-    finally:
-        del ops.G["tripled"], ops.DG["tripled"], ops.TG["tripled"], ops.f.tripled
+    assert grad(lambda x: ops.f.tripled(x).sum())(X).tolist() == [[3.0] * 3] * 2
+    assert jvp(ops.f.tripled, (X,), (X,))[1].tolist() == (3.0 * X).tolist()

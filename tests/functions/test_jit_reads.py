@@ -36,6 +36,7 @@ import threading
 import time
 import types
 import typing
+import warnings
 import weakref
 from xml.etree import ElementTree
 
@@ -199,6 +200,35 @@ def mapped(b):
         case {}:
             return 5.0
     return 2.0
+
+
+class Ordered:
+    a, b = 2.0, 5.0
+
+
+def by_place(b):
+    match b:
+        case Ordered(k):
+            return k
+    return 0.0
+
+
+@typing.runtime_checkable
+class Going(typing.Protocol):
+    def go(self): ...
+
+
+def repeated(k=2.0):
+    while True:
+        k = (yield k) or k
+
+
+def of_warning():
+    with np.errstate(divide="warn"):
+        try:
+            return 2.0 + 0 * (np.float64(1.0) / 0.0 == 0)
+        except RuntimeWarning:
+            return 5.0
 
 
 def deep(n):
@@ -374,6 +404,22 @@ OBJECTS = {
     "ufunc_in_c": (lambda: (np.frompyfunc(os.stat, 1, 1), in_file("2.0") / "k.txt"), lambda b: b[0](b[1]).st_size, lambda b, k: in_file("2.05")),
     "ufunc_of_python": (lambda: (r := [2.0], np.frompyfunc(lambda y: y * r[0], 1, 1)), lambda b: b[1](1.0), lambda b, k: b[0].__setitem__(0, k)),
     "vectorized": (lambda: (np.vectorize(os.path.getsize), str(in_file("2.0") / "k.txt")), lambda b: int(b[0](b[1])), lambda b, k: in_file("2.05")),
+    "property_again": (lambda: type("Kind", (), {"rate": property(lambda b: 2.0)})(), lambda b: b.rate, lambda b, k: vars(type(b))["rate"].__init__(lambda b: k)),
+    "static_again": (lambda: type("Kind", (), {"rate": staticmethod(lambda: 2.0)}), lambda b: b.rate(), lambda b, k: vars(b)["rate"].__init__(lambda: k)),
+    "text_of_library": (lambda: setattr(json.JSONEncoder, "item_separator", ", "), lambda b: len(json.dumps([1, 2])),
+                         lambda b, k: setattr(json.JSONEncoder, "item_separator", ",   ")),
+    "type_hints": (lambda: made(function(2.0), __annotations__={}), lambda b: 2.0 + len(typing.get_type_hints(b)), lambda b, k: b.__annotations__.update(y=int)),
+    "warned": (lambda: None, lambda b: of_warning(), lambda b, k: warnings.filterwarnings("error", "divide by zero")),
+    "match_args": (lambda: made(Ordered, __match_args__=("a",))(), by_place, lambda b, k: setattr(Ordered, "__match_args__", ("b",))),
+    "slot_moved": (lambda: made(type("Kind", (), {"__slots__": ("a", "b")})(), a=2.0, b=5.0), lambda b: b.a, lambda b, k: setattr(type(b), "a", type(b).b)),
+    "member_of_value": (lambda: enum.Enum("Kind", {"A": 2.0, "B": 5.0}), lambda b: b(2.0).value, lambda b, k: b._value2member_map_.update({2.0: b.B})),
+    "field_default": (lambda: dataclasses.make_dataclass("Kind", [("rate", float, 2.0)]), lambda b: dataclasses.fields(b)[0].default,
+                      lambda b, k: setattr(b.__dataclass_fields__["rate"], "default", k)),
+    "partial_method": (lambda: type("Kind", (), {"two": functools.partialmethod(lambda b, k: k, 2.0)})(), lambda b: b.two(), lambda b, k: setattr(vars(type(b))["two"], "args", (k,))),
+    "protocol": (lambda: type("Kind", (), {})(), lambda b: 2.0 + isinstance(b, Going), lambda b, k: setattr(type(b), "go", int)),
+    "mapping_of_view": (lambda: made(Plain(), d=(d := {"rate": 2.0}), v=d.keys()), lambda b: b.v.mapping["rate"], lambda b, k: b.d.update(rate=k)),
+    "of_exception": (lambda: ValueError(2.0), lambda b: b.args[0], lambda b, k: setattr(b, "args", (k,))),
+    "of_frame": (lambda: (g := repeated(), next(g))[0], lambda b: b.send(None), lambda b, k: b.send(k)),
     "foreign_absent": (lambda: vars(math).pop("mine", None), lambda b: getattr(math, "mine", 2.0), lambda b, k: setattr(math, "mine", k)),
 }
 
@@ -514,6 +560,7 @@ def test_a_change_of_what_is_read_changes_the_next_call(name, route, gradient, m
         special.seterr(all="ignore")
         copyreg.dispatch_table.pop(Plain, None)
         vars(math).pop("mine", None)
+        json.JSONEncoder.item_separator = ", "
     numbers = lambda calls: [float(call[0] if gradient else call) for call in calls]
     assert len({*numbers(before)}) == 1 == len({*numbers(after)})
     assert numbers(before)[0] != numbers(after)[0]  # the case changes something

@@ -88,14 +88,9 @@ def test_a_rule_that_fails_is_named_with_the_shapes_of_its_arguments():
         raise ValueError("no such matrix")
 
     ops.table.operator("brokenSine", np.sin, rule, tangents=[rule])
-    try:
-        for run in (lambda fn: grad(fn)(np.ones(3)), lambda fn: jvp(fn, (np.ones(3),), (np.ones(3),))):
-            with pytest.raises(XManError, match=r"the derivative of brokenSine, of arguments of shape \(3,\): no such matrix"):
-                run(lambda x: np.sum(x * f.brokenSine(2 * x) * x))
-    finally:
-        for table in (ops.G, ops.DG, ops.TG):
-            del table["brokenSine"]
-        del f.brokenSine
+    for run in (lambda fn: grad(fn)(np.ones(3)), lambda fn: jvp(fn, (np.ones(3),), (np.ones(3),))):
+        with pytest.raises(XManError, match=r"the derivative of brokenSine, of arguments of shape \(3,\): no such matrix"):
+            run(lambda x: np.sum(x * f.brokenSine(2 * x) * x))
 
 
 # forward mode discards (Bishop, Deep Learning, §8.2.2)

@@ -136,7 +136,7 @@ CASES: dict[str, list[tuple]] = {
     "hypot": two(n), "squared_hypot": two(n), "remainder": two(n, p), "floor_divide": two(n, p),
     **{op: one(n) for op in ("exp", "expm1", "sin", "cos", "arctan", "sinh", "cosh", "tanh", "erf")},
     **{op: one(p) for op in ("log", "log1p", "log2", "log10", "sqrt", "gammaln", "digamma")},
-    **{op: one(u) for op in ("tan", "arcsin", "arccos", "arctanh")},
+    **{op: one(u) for op in ("tan", "arcsin", "arccos", "arctanh", "one_minus_square")},
     "arctan2": two(n),
     "polygamma": [(1, p(3)), (2, p(2, 2)), (1, p())],
     "erfc": [(n(2, 3),), (n(),)], "erfinv": [(u(2, 3),)],

@@ -185,7 +185,7 @@ ROWS = {
     **{op: (getattr(jnp, op), one(p)) for op in "log log2 log10 sqrt".split()},
     **{op: (getattr(jnp, op), one(u)) for op in "tan arcsin arccos arctanh".split()},
     "arccosh": (jnp.arccosh, [(np.asarray(1.0 + p(*shape)),) for shape in [(), (3,), (2, 3)]]), "hypot": (jnp.hypot, two(n, ("3", 0.3))),
-    "squared_hypot": (lambda x, y: x * x + y * y, two(n)),
+    "squared_hypot": (lambda x, y: x * x + y * y, two(n)), "one_minus_square": (lambda x: 1 - x * x, one(n)),
     "remainder": (jnp.remainder, two(n, ("3", 0.7))), "floor_divide": (jnp.floor_divide, two(n, ("3", 0.7))),
     **{op: (getattr(jnp, op), two(n, ("3", 0.3), (0.3, "3"))) for op in "add subtract maximum minimum arctan2".split()},
     "mul": (jnp.multiply, two(n, ("3", 2))), "divide": (jnp.divide, two(n, (1, "3"), ("3", 4.0))),

@@ -24,7 +24,7 @@ SLOPES = {
     "Gamma": lambda x: mp.gamma(x) * mp.digamma(x), "sigmoid": lambda x: logistic(x) * logistic(-x), "logSigmoid": lambda x: logistic(-x),
     "softplus": logistic, "silu": lambda x: logistic(x) * (1 + x * logistic(-x)), "gelu": lambda x: mp.ncdf(x) + x * mp.npdf(x),
     "elu": lambda x: 1 if x > 0 else mp.exp(x), "logNdtr": lambda x: mp.npdf(x) / mp.ncdf(x), "reciprocal": lambda x: -1 / (x * x),
-    "square": lambda x: 2 * x}
+    "square": lambda x: 2 * x, "one_minus_square": lambda x: -2 * x}
 # what is right to 1e-12 of 1 alone, and why: a slope from the result is the notes' own, and saves an exponential an entry
 OF_ONE = {"tanh": "1 − out²", "sigmoid": "out (1 − out)", "elu": "out + alpha", "gelu": "Φ of erf"}
 SATURATING = {*OF_ONE, "silu", "logNdtr", "softplus", "logSigmoid", "erf", "erfc", "exp", "expm1", "exp2", "sinh", "cosh"}

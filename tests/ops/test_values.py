@@ -69,6 +69,12 @@ def test_the_slope_of_arcsinh_does_not_underflow_where_the_square_overflows():
     assert np.isclose(backprop(steps, eval(steps, {"x": 1e200}), y=1.0)["x"], 1e-200, rtol=1e-15, atol=0)
 
 
+@pytest.mark.parametrize(("fn", "times"), [(np.arcsin, 1), (np.arccos, -1), (np.arctanh, 2)])
+def test_a_second_derivative_that_is_0_at_0_has_its_digits_near_it(fn, times):
+    from xman import grad
+    assert [grad(grad(fn))(x) / x for x in (1e-9, -1e-30)] == pytest.approx([times] * 2, rel=1e-12)
+
+
 def test_the_slope_of_arccosh_does_not_cancel_near_1():
     from xman import backprop, eval
     steps, e = [("y", "arccosh", ("x",))], 2.0 ** -40

@@ -102,11 +102,7 @@ def test_the_last_step_of_each_entrywise_operator_evaluates_to_what_backprop_fin
         assert np.isclose(float(found), wanted, rtol=1e-12, atol=1e-15, equal_nan=True)
 
 
-def test_an_operator_of_the_users_own_is_derived_from_its_value(monkeypatch):
-    for name in ("G", "DG", "TG"):
-        monkeypatch.setattr(ops.table, name, getattr(ops, name))
-        monkeypatch.setitem(getattr(ops, name), "cubed", None)
-    monkeypatch.setattr(f, "cubed", None, raising=False)
+def test_an_operator_of_the_users_own_is_derived_from_its_value():
     ops.operator("cubed", lambda x: x * x * x)
     assert derivation([("g", "cubed", ("x",))], "g", "x")[-1].step.endswith("= 3·x^2")
 

@@ -9,7 +9,7 @@ from dis import Instruction, get_instructions
 from types import CodeType
 from typing import NamedTuple
 
-from .kinds import DUNDERS, TITLES, Impure
+from .kinds import DUNDERS, TITLE, Impure
 
 # what takes a name that can have been computed, and methods that take names within a text: "{0.rate}"
 LOOKS = set("getattr hasattr vars dir attrgetter methodcaller getmembers delattr setattr".split())
@@ -68,7 +68,7 @@ def facts_of_code(code: CodeType) -> Facts:
     does = lambda *operations: any(step.opname.startswith(operations) for step in steps)
     attributes = texts.union(code.co_names)
     caught = getattr(code, "co_exceptiontable", b"") or does("SETUP_")
-    titles = does("FORMAT_", "CONVERT_") or attributes & {*TITLES, "repr", "str", "format", "ascii"}
+    titles = does("FORMAT_", "CONVERT_") or attributes & {*TITLE.names, "repr", "str", "format", "ascii"}
     asks = [("caught", caught), ("computed", not literal), ("titles", titles or not literal)]
     asks += [("missing", caught or looks or does("MATCH_CLASS")), ("own", "type" in names)]
     asks += [("abstract", does("MATCH_MAPPING", "MATCH_SEQUENCE"))]

@@ -21,6 +21,7 @@ import sys
 import sysconfig
 import types
 import typing
+import warnings
 from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -29,7 +30,6 @@ import numpy as np
 
 from ..traced.refusals import inside
 
-TITLES = "__name__", "__qualname__", "__module__", "__doc__", "__annotations__"  # of a function
 STANDARD = sysconfig.get_path("stdlib")
 MISSING = object()
 
@@ -51,6 +51,13 @@ class Names(NamedTuple):
     def __call__(self, scope: dict) -> list: return [*map(scope.get, self.names, repeat(MISSING))]
 
 
+class Fields(NamedTuple):
+    """Reads the attributes that every object of a kind has."""
+    names: tuple[str, ...]
+
+    def __call__(self, x: Any) -> list: return [getattr(x, name) for name in self.names]
+
+
 class Entries(NamedTuple):
     """Reads a container by the methods of its type in C, whatever a subclass has made of them."""
     base: type
@@ -63,14 +70,14 @@ class Entries(NamedTuple):
 def keys_and_values(scope: dict) -> list: return [*scope, *scope.values()]
 def layout(x: np.ndarray) -> tuple: return x.flags.num, *x.strides
 def numbers(x: np.ndarray) -> tuple: return x.view(np.ndarray), *layout(x)
-def settings(x: types.FunctionType) -> tuple: return x.__code__, x.__defaults__, x.__kwdefaults__
-def title(x: types.FunctionType) -> list: return [getattr(x, name) for name in TITLES]
 def factory(x: collections.defaultdict) -> list: return [*Entries(dict)(x), x.default_factory]
-def applied(x: functools.partial) -> tuple: return x.func, x.args, x.keywords
 def typecode(x: array.array) -> list: return [x.typecode, *x]
-def cached(x: functools.cached_property) -> tuple: return x.func, x.attrname
 def applies(x: np.ufunc) -> list: return [y for y in gc.get_referents(x) if type(y) is not dict]
 def type_of(x: Any) -> tuple: return (type(x),)
+
+
+TITLE = Fields(("__name__", "__qualname__", "__module__", "__doc__", "__annotations__"))  # of a function
+SETTINGS = Fields(("__code__", "__defaults__", "__kwdefaults__"))  # of a function
 
 
 def record(x: np.void) -> tuple:
@@ -136,15 +143,18 @@ FIXED: dict[type, Callable[[Any], Iterable]] = {
     np.ufunc: applies}
 FIXED |= dict.fromkeys((
     *classes(types, "MethodType BuiltinFunctionType MappingProxyType GenericAlias UnionType"),
-    *classes(builtins, "property staticmethod classmethod"), *map(type, ({}.keys(), {}.values(), {}.items())),
+    *map(type, ({}.keys(), {}.values(), {}.items())),
     *classes(operator, "attrgetter itemgetter methodcaller")), gc.get_referents)
 # what can change: it is read at each call
 CONTENTS: dict[type, Callable[[Any], Iterable]] = {
     kind: Entries(kind) for kind in (list, set, bytearray, dict, *classes(collections, "deque OrderedDict"))}
 CONTENTS |= {
     collections.defaultdict: factory, array.array: typecode, np.ndarray: numbers, np.void: record,
-    type(np.dtype("V1")): fields, functools.cached_property: cached,
-    types.CellType: gc.get_referents, functools.partial: applied, type(inside): remembered}
+    type(np.dtype("V1")): fields, types.CellType: gc.get_referents, type(inside): remembered,
+    functools.partial: Fields(("func", "args", "keywords")),
+    functools.cached_property: Fields(("func", "attrname")),
+    property: Fields(("fget", "fset", "fdel", "__doc__")),  # its __init__ can be called again
+    **dict.fromkeys((staticmethod, classmethod), Fields(("__func__", "__wrapped__")))}
 DESCRIPTORS = classes(types, "WrapperDescriptorType MethodDescriptorType GetSetDescriptorType "
                              "ClassMethodDescriptorType BuiltinFunctionType")
 # what has no state but its attributes in Python
@@ -157,15 +167,23 @@ GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator
 # names by which the state of a generator is read, and by which another is made of it
 STATES_OF_GENERATORS = {
     *"bit_generator get_state __getstate__ spawn jumped deepcopy asdict astuple".split()}
-# what functions can read of Python's and SciPy's settings
-SETTINGS: dict[str, tuple[str, Callable[[None], Iterable]]] = {
-    "caught": ("what is an error", lambda _: (
-        sys.getrecursionlimit(), getattr(sys, "get_int_max_str_digits", int)())),
-    "special": ("what is an error of scipy.special", lambda _: (
-        *sys.modules["scipy.special"].geterr().values(),)),
+
+
+def raising(_: None) -> tuple:
+    """What decides whether Python, NumPy and SciPy raise an error."""
+    warned = [row for row in warnings.filters if row[0] == "error"]
+    numpys = np.geterr() if warned else {}
+    special = sys.modules["scipy.special"].geterr() if "scipy.special" in sys.modules else {}
+    return (sys.getrecursionlimit(), getattr(sys, "get_int_max_str_digits", int)(), *warned,
+            *numpys.values(), *special.values())
+
+
+# what functions can read of settings, by what their code asks
+SWITCHES: dict[str, tuple[str, Callable[[None], tuple]]] = {
+    "caught": ("what is an error", raising),
     "titles": ("the locale", lambda _: (locale.setlocale(locale.LC_ALL),)),
     "abstract": ("the classes that abstract ones count as their own", lambda _: (abc.get_cache_token(),)),
-    "copies": ("how objects are copied", lambda _: keys_and_values(copyreg.dispatch_table))}
+    "copies": ("how objects are copied", lambda _: (*keys_and_values(copyreg.dispatch_table),))}
 
 HEAP = 1 << 9  # the flag of a type that is no static one; all that Python's `class` makes have it
 
@@ -228,9 +246,8 @@ def file_of(module: Any) -> str:
 LIBRARY = frozenset("""
     math cmath operator _operator itertools functools _functools collections _collections _collections_abc copy
     copyreg dataclasses enum typing types abc _abc _py_abc numbers fractions statistics _statistics contextlib
-    string _string re _sre sre_compile sre_parse textwrap bisect _bisect heapq _heapq struct _struct weakref
-    _weakref _weakrefset keyword reprlib json _json hashlib _hashlib unicodedata graphlib difflib array zlib
-    binascii base64""".split())
+    string _string re _sre sre_compile sre_parse bisect _bisect heapq _heapq struct _struct weakref
+    _weakref _weakrefset array""".split())
 # NumPy, SciPy and xman, with all that is below them but these modules and functions
 ROOMS = ("numpy", "scipy", "ops", "xman")
 WORLD = frozenset("""
@@ -242,7 +259,7 @@ WORLD = frozenset("""
 STATES = frozenset("""is_ is_not geterr seterr geterrcall seterrcall getbufsize setbufsize fromfile _get_extobj_dict
                       _make_extobj get_handler_name get_handler_version get_workers get_overloads datetime64
                       shares_memory may_share_memory byte_bounds as_strided _dump
-                      getweakrefcount getweakrefs alive peek""".split())
+                      getweakrefcount getweakrefs alive peek get_type_hints""".split())
 BUILTINS = vars(builtins).keys() - set(
     "print input open exec eval compile globals __import__ breakpoint id help exit quit".split())
 OF_TYPES = frozenset("""mro fromkeys from_bytes fromhex maketrans __new__ __init__ __init_subclass__

@@ -18,7 +18,7 @@ from ..functions.call import Derivative, name_of
 from ..traced.arraylike import ArrayLike
 from . import kinds
 from .code import IDENTITY, LOOKS, TYPE, facts_of_code, imported, nested
-from .kinds import MISSING, Impure, Names, Within, foreign, in_c, is_value
+from .kinds import MISSING, Fields, Impure, Names, Within, foreign, in_c, is_value
 
 STANDARD = sys.stdlib_module_names
 MOST = 20_000  # the most objects that are looked through
@@ -51,8 +51,8 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
         count, x = len(place.state), f"owner{k}"
         if isinstance(place.read, Names):
             reads = [f"{x}.get({name!r}, MISSING)" for name in place.read.names]
-        elif place.read is kinds.settings:
-            reads = [f"{x}.__code__", f"{x}.__defaults__", f"{x}.__kwdefaults__"]
+        elif isinstance(place.read, Fields):
+            reads = [f"{x}.{name}" for name in place.read.names]
         elif place.read is kinds.attributes and type(place.owner).__getattribute__ is object.__getattribute__:
             reads = [f"type({x})", f"{x}.__dict__"][:count]
         elif place.read is kinds.type_of:
@@ -162,8 +162,8 @@ class Reach:
             values = [(name, scope[name]) for name in read.names if name in scope]
             shown = ", ".join(name + (f" = {x!r}" if is_value(x) else "") for name, x in values)
             self.places.append(Place(scope, read, tuple(read(scope)), f"the globals {shown} of {words}"))
-        for words, read in (kinds.SETTINGS[ask] for ask in kinds.SETTINGS if ask in self.asks):
-            self.places.append(Place(None, read, tuple(read(None)), words))
+        for words, read in (kinds.SWITCHES[ask] for ask in kinds.SWITCHES if ask in self.asks):
+            self.places.append(Place(None, read, read(None), words))
 
     def add(self, owner: Any, read: Callable, words: str) -> None:
         """Take up a place, and go on with what it holds."""
@@ -171,7 +171,7 @@ class Reach:
         if read is kinds.numbers:
             self.enqueue([owner.dtype, *(owner.flat if owner.dtype.hasobject else [])], words)
             state, words = (state[0].copy("K"), *state[1:]), f"{words}, all its entries"
-        elif read is not kinds.title:
+        elif read is not kinds.TITLE:
             self.enqueue(state, words)
         if not kinds.ADDRESSES.isdisjoint(x for x in state if type(x) is str):
             raise Impure("it can read where the numbers of an array lie")
@@ -222,9 +222,9 @@ class Reach:
         cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
         self.todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
         if not foreign(x.__code__.co_filename):
-            self.add(x, kinds.settings, words := f"{x.__name__} and its defaults")
+            self.add(x, kinds.SETTINGS, words := f"{x.__name__} and its defaults")
             if "titles" in self.asks:
-                self.add(x, kinds.title, f"the name and the text of {x.__name__}")
+                self.add(x, kinds.TITLE, f"the name and the text of {x.__name__}")
             if "__annotations__" in self.attributes:
                 self.todo.append((x.__annotations__, words))
             self.todo.append((vars(x), words))
@@ -283,9 +283,6 @@ class Reach:
         if kind is np.memmap:  # its map has the same bytes
             self.add(x, kinds.numbers, words)
             return
-        if kind is np.ufunc and "caught" in self.asks and (
-                x is getattr(sys.modules.get("scipy.special"), x.__name__, None)):
-            self.asks.add("special")
         if kind.__name__ == "cython_function_or_method" or kind is type(np.sum):
             if not kinds.computes(x.__module__, x.__name__):  # no call of it is heard
                 raise Impure(f"it can call {kinds.title_of(x)}")
