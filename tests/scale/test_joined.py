@@ -18,7 +18,7 @@ import pytest
 from xman import XManError, models
 from xman.files.container import restore
 from xman.scale import Comm, dealt, joined, stream, workers
-from xman.train import fit, load, search
+from xman.train import cross_validate, fit, load, search
 from xman.train.step import TrainingStep
 
 SCRIPTS = Path(__file__).parents[2] / "docs" / "scripts"
@@ -105,19 +105,38 @@ def test_two_workers_train_every_model():
 
 
 @forks
-def test_joined_workers_deal_out_trials_and_are_told_the_same():
+def test_joined_workers_deal_out_trials():
     grid = {"lr": [0.1, 0.2, 0.3]}
     task = lambda: [trial.loss for trial in search(models.MLP([6, 3]), (X, y), grid, folds=2, epochs=1, progress=False)]
     heard, statuses = ran(task)
     assert heard == [task()] * 2 and statuses == [0, 0]
 
+
+
+TOLD = {  # what workers are told differently, by their numbers, and the words that all hear then
+    "seed than the first, 1 and not 0": lambda k: fit(models.MLP([6, 3]), (X, y), **SETTINGS | {"seed": k}),
+    "source than the first, arrays and not a stream": lambda k: fit(
+        models.MLP([6, 3]), (X, y) if k else stream(X, y), **SETTINGS),
+    "lr of setting 2 than the first, 0.3 and not 0.2": lambda k: search(
+        models.MLP([6, 3]), (X, y), {"lr": [0.1, [0.2, 0.3][k]]}, epochs=1, progress=False),
+    "digest of setting 1 than": lambda k: cross_validate(models.MLP([6, 3]), (X + k, y), 2, epochs=1),
+    "content of setting 1 than": lambda k: cross_validate(models.MLP([6, 4 + k, 3]), (X, y), 2, epochs=1),
+    "first values of setting 1 than": lambda k: cross_validate(models.MLP([6, 3], seed=k), (X, y), 2, epochs=1)}
+
+
+@forks
+def test_workers_that_are_told_different_things_all_hear_which():
     def told():
-        try:
-            fit(models.MLP([6, 3]), (X, y), **SETTINGS | {"seed": workers().rank})
-        except XManError as error:
-            return str(error)
-    (one, other), _ = ran(told)
-    assert one == other and "worker 2 of 2 has another seed than the first, 1 and not 0" in one
+        sentences = []
+        for call in TOLD.values():
+            try:
+                call(workers().rank)
+            except XManError as error:
+                sentences.append(str(error))
+        return sentences
+    (one, other), statuses = ran(told)
+    assert statuses == [0, 0] and one == other
+    assert all(f"worker 2 of 2 has another {words}" in sentence for words, sentence in zip(TOLD, one, strict=True)), one
 
 
 @forks

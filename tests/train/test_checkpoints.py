@@ -298,3 +298,7 @@ def test_a_checkpoint_has_one_writer_whose_name_a_second_one_hears(tmp_path):
     (tmp_path / "run.safetensors.lock").write_text("process 1 on a host that was switched off")
     train(path)
     assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_run_beside_whose_checkpoint_no_lock_can_stand_is_refused_in_a_sentence(tmp_path):
+    assert "cannot be written: File name too long" in refusal(train, tmp_path / ("a" * 252))

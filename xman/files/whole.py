@@ -97,7 +97,11 @@ def only_writer(path: str | Path | None) -> Iterator[None]:
         return
     lock = Path(f"{path}.lock")
     while True:
-        with open(lock, "a+") as file:
+        try:
+            file = open(lock, "a+")
+        except OSError as error:
+            raise XManError(f"{path} cannot be written: {error.strerror}; name another file") from None
+        with file:
             try:
                 lock_file(file)
             except BlockingIOError:

@@ -46,7 +46,6 @@ class Checkpoint:
 
     Of several workers the first one writes, in a thread beside its next steps, so that none has to wait.
     """
-
     def __init__(self, settings: Settings, step: TrainingStep, record: dict[str, Any],
                  model_of_run: Callable[[], Model]):
         self.path, self.every = settings.checkpoint, settings.checkpoint_every

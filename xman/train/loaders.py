@@ -41,7 +41,6 @@ class Dataset(NamedTuple):
     first column of a LIBSVM file. whole: whether the parts are those of one file. weights: of the rows of
     train, if a column has them.
     """
-
     train: Split
     valid: Split
     test: Split

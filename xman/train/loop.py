@@ -99,12 +99,10 @@ def run_of(model: XMan, data: tuple, settings: Settings) -> Run:
                           settings.l1, settings.l2)
     device = (settings.engine in ENGINES and ENGINES[settings.engine].on_device
               and ENGINES[settings.engine].installed)
-    kind: type[Run] = Run
     if isinstance(settings.optimizer, str) and settings.optimizer in METHODS:
-        kind = SecondOrder
-    elif settings.mesh or device and workers().size * settings.accumulate == 1:
-        kind = DeviceRun
-    return kind(objective, settings)
+        return SecondOrder(objective, settings)
+    alone = device and workers().size * settings.accumulate == 1
+    return (DeviceRun if settings.mesh or alone else Run)(objective, settings)
 
 
 @contextlib.contextmanager

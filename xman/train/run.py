@@ -39,6 +39,8 @@ class Run:
 
     def __init__(self, objective: Objective, settings: Settings):
         self.objective, self.settings, self.workers = objective, settings, workers()
+        # at once, since with a stream, or with a mesh, workers wait for each other
+        self.workers.agree({"source": "a stream" if objective.stream else "arrays", "mesh": settings.mesh})
         self.mesh = mesh_of(settings.mesh) if settings.mesh else None
         # 0: each worker has all rows
         each = settings.accumulate if self.step_of.shares_rows and not settings.mesh else 0
@@ -52,23 +54,26 @@ class Run:
         self.record = {"optimizer": str(self.step.optimizer),
                        "lr": self.step.rates if isinstance(settings.lr, dict) else self.step.lr,
                        "batch_size": int(batch_size), "seed": int(settings.seed),
-                       "rows": self.minibatches.rows,
                        **{name: x if x is None else float(x) for name, x in self.step.limits.items()},
-                       "digest": digest_of(arrays)}
+                       "rows": self.minibatches.rows, "digest": digest_of(arrays)}
         if objective.stream:  # with other windows, the rest of an epoch would have other rows
             self.record["window"] = min(objective.stream.window, self.minibatches.rows)
         self.checkpoint = Checkpoint(settings, self.step, self.record, lambda: self.result({}, "").model())
         if self.workers.size > 1:
-            defaults = [a for x, a in self.step.values.items() if x not in self.step.evaluated
-                        and isinstance(a, np.ndarray) and a.dtype.kind in "biuf"]
-            self.workers.agree(self.record | self.checkpoint.content | {
-                "default": digest_of(defaults), "schedule": self.checkpoint.factors(1000),
-                "mesh": settings.mesh, "precision": settings.precision,
-                **{name: x for name, x in vars(settings).items() if type(x) in (int, float)}})
+            self.workers.agree(self.facts())
         # of the first worker: first values may be random, and the file be on its disk alone
         states = lambda: (self.checkpoint.first_state(), self.step.begun_with)
         (self.state, self.step.begun_with), self.reason = self.workers.of_first(states), ""
         self.sound: dict[str, np.ndarray] = {}
+
+    def facts(self) -> dict:
+        """What all workers have to be told alike, but for first values."""
+        defaults = [a for x, a in self.step.values.items() if x not in self.step.evaluated
+                    and isinstance(a, np.ndarray) and a.dtype.kind in "biuf"]
+        numbers = {name: x for name, x in vars(self.settings).items() if type(x) in (int, float)}
+        return self.record | self.checkpoint.content | numbers | {
+            "default": digest_of(defaults), "schedule": self.checkpoint.factors(1000),
+            "precision": self.settings.precision}
 
     def begin(self, state: State) -> None:
         state.arrays = self.step.put(state.arrays)

@@ -57,8 +57,7 @@ class Objective:
             raise XManError(f"{unset[0]!r} has no value to begin with; write f.param(default=…)")
         if not self.names:
             raise XManError("the loss depends on no parameter: there is nothing to train")
-        outputs = [self.loss, *self.running.values()]
-        steps = simplify(steps, outputs, rewrites=EXACT + STABLE)
+        steps = simplify(steps, [self.loss, *self.running.values()], rewrites=EXACT + STABLE)
         self.weights = weights_of(self.y, sample_weight, class_weight, self.labels)
         if self.weights is not None:
             steps, self.weight = weighted(steps, self.loss, self.inputs, fed, float(np.mean(self.weights)))

@@ -59,8 +59,7 @@ def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
               l2: Mapping[str, float]) -> tuple[WengertList, str]:
     """The list with l1 Σ|w| + ½ l2 Σw² added to its loss, for each w named; and the name of the new loss."""
     lines, total, unused = list(steps), loss, partial(fresh, taken={*all_registers(steps)})
-    half_l2 = {w: factor / 2 for w, factor in l2.items()}
-    for word, factors, op in ("l1", l1, "abs"), ("l2", half_l2, "square"):
+    for word, factors, op in ("l1", l1, "abs"), ("l2", {w: factor / 2 for w, factor in l2.items()}, "square"):
         for w, factor in factors.items():
             entries, norm, term, after = map(unused, (f"{op}_{w}", f"{op}_sum_{w}", f"{word}_{w}",
                                                       f"{loss}_{word}_{w}"))

@@ -11,9 +11,10 @@ import numpy as np
 
 from ...errors import XManError
 from ...manager import XMan
-from ...scale import dealt, workers
+from ...scale import dealt, joined, workers
+from ...scale.common import digest_of
 from ..evaluation import Diverged, Result, classes_of, evaluate, rows_and_labels
-from ..loop import fit
+from ..loop import fit, run_of
 from ..settings import Settings
 
 
@@ -98,6 +99,9 @@ def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, fold
     """For each case its trial on the validation, or one for each fold. Where one diverges its loss is
     infinite, or, if strict, Diverged is raised."""
     numbers = folds_of(data, folds) if validation is None else [None]
+    if workers().size > 1:
+        workers().agree({f"{name} of setting {k}": fact for k, case in enumerate(cases, 1)
+                         for name, fact in facts_of_case(data, validation, *case[1:]).items()})
     units = [(model, settings, fold) for _, model, settings in cases for fold in numbers]
 
     def trial_of(k: int) -> Trial:
@@ -126,6 +130,14 @@ def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, fold
         common = {"network": model, "prepared": settings.get("prepared")}
         yield [trial._replace(result=trial.result and trial.result._replace(**common))
                for trial in islice(outcomes, len(numbers))]
+
+
+def facts_of_case(data: tuple, validation: tuple | None, model: XMan, settings: dict[str, Any]) -> dict[str, Any]:
+    """What all workers have to be told alike of a case, also first values, which a trial has of its worker."""
+    with joined(None):  # by itself, without what a worker alone has
+        settings = {"validation": validation} | settings | {"checkpoint": None, "progress": False}
+        run = run_of(model, data, Settings(**settings))
+    return run.facts() | {"first values": digest_of([*run.step.start().values()])}
 
 
 def folds_of(data: tuple, folds: int) -> range:
