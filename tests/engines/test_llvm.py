@@ -1,19 +1,14 @@
-"""Facts about the engine llvm: views, the schedule, indices that come from outside, and machine code on disk."""
-
-import os
-import platform
-import subprocess
-import sys
-from pathlib import Path
+"""Facts about the engine llvm: views, the schedule, and indices that come from outside."""
 
 import numpy as np
 import pytest
+from steps_of_llvm import nest_step_of, step_of
 
 import xman
 from xman import XManError, eval, gradient
 
 pytest.importorskip("llvmlite")
-from xman.engines.llvm import compiled, engine, threads
+from xman.engines.llvm import engine, threads
 from xman.engines.llvm.arithmetic import OPERATORS
 from xman.engines.llvm.step import NestStep
 from xman.engines.nests import tree
@@ -50,13 +45,6 @@ def test_a_view_is_what_numpy_makes_of_an_array():
 
 def test_llvm_writes_each_operator_that_a_line_of_the_tree_may_have():
     assert OPERATORS.keys() == ENTRYWISE
-
-
-def step_of(lines, values, **more):
-    step = xman.compile(lines, engine="llvm", **more)
-    step(values)
-    assert step.engine == "llvm", step.why
-    return step
 
 
 def test_the_softmax_of_rows_is_one_loop_over_rows():
@@ -197,14 +185,6 @@ def test_what_is_transposed_at_the_end_is_written_where_it_stays_in_the_loops_th
         np.testing.assert_allclose(found, eval(lines, values)[x], rtol=1e-12)
 
 
-def test_a_product_added_to_what_is_given_lies_row_by_row_whatever_is_transposed_at_the_end():
-    values = {"x": R.normal(size=(20, 30)), "w": R.normal(size=(30, 25)), "c": R.normal(size=(20, 25)), "e": R.normal(size=25)}
-    lines = [("p", "dot", ("x", "w")), ("q", "add", ("p", "c")), ("y", "transpose", ("q",)), ("u", "unbroadcast", ("q", "e")), ("v", "mul", ("u", "e"))]
-    step = step_of(lines, values, outputs=["y", "v"])
-    for x, found in step(values).items():
-        np.testing.assert_allclose(found, eval(lines, values)[x], rtol=1e-12)
-
-
 def test_parts_that_lie_between_one_another_are_written_in_one_loop_and_others_in_loops_of_their_own():
     values = {"x": R.normal(size=50), "z": R.normal(size=100)}
     for keys, loops in [((slice(0, None, 2), slice(1, None, 2)), 1), ((slice(0, 50), slice(1, 51)), 2)]:
@@ -249,10 +229,6 @@ def test_each_stage_of_the_compiler_prints_what_it_made():
     texts = dict(engine.build(program).plan.stages[-4:])
     assert [*texts] == [name for name, _ in engine.STAGES] == ["folded", "layout", "nests", "text"]
     assert "gemm()" in texts["folded"] and "y = exp(p)" in texts["layout"] and "for 9:" in texts["nests"] and "define i64 @step0" in texts["text"]
-
-
-def nest_step_of(lines, values):
-    return NestStep(nests_of(program_of(xman.WengertList(lines), values, (lines[-1][0],), {})))
 
 
 @pytest.mark.parametrize("op", ["cumsum", "cumprod"])
@@ -314,15 +290,6 @@ def test_sums_of_short_rows_are_written_out_so_that_they_stay_in_registers(colum
     np.testing.assert_allclose(step_of([("y", "sum", ("x", 0))], {"x": x})({"x": x})["y"], x.sum(0), rtol=1e-12, atol=1e-12)
 
 
-def test_a_product_of_many_arrays_multiplies_first_what_makes_it_small():
-    shapes = dict(a=(20, 25), b=(12, 15), c=(15, 25), d=(12,))
-    values = {x: R.uniform(0.5, 1.5, shape) for x, shape in shapes.items()}
-    lines = [("y", "einsum", (("il,jk,kl,j->ij",), *shapes))]
-    step = step_of(lines, values)
-    np.testing.assert_allclose(step(values)["y"], eval(lines, values)["y"], rtol=1e-12)
-    assert max(np.prod(buffer.shape) for buffer in step.plan.buffers) <= 12 * 25
-
-
 def test_steps_in_a_row_that_are_alike_share_their_code():
     lines = [(f"h{k + 1}", "dot", (f"t{k}", "W")) if j else (f"t{k}", "tanh", (f"h{k}",)) for k in range(6) for j in (0, 1)]
     values = {"h0": R.normal(size=(16, 16)), "W": R.normal(size=(16, 16))}
@@ -337,149 +304,11 @@ def test_long_sums_of_single_precision_are_added_up_in_double():
     assert found.dtype == np.float32 and found == pytest.approx(np.sum(x, dtype=float), rel=1e-7)
 
 
-# matrices
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 4, 4), (2, 1, 3, 3)])
-@pytest.mark.parametrize("op", ["inv", "solve", "cholesky", "det", "logabsdet"])
-def test_lapack_does_what_numpy_does_with_matrices_and_batches(op, shape):
-    n, a = shape[-1], R.normal(size=shape)
-    a = a @ np.swapaxes(a, -1, -2) + n * np.eye(n) if op == "cholesky" else a
-    for b in [R.normal(size=(*shape[:-1], 2)), *([R.normal(size=n)] if len(shape) == 2 else [])] if op == "solve" else [None]:
-        values = {"a": a} if b is None else {"a": a, "b": b}
-        lines = gradient([("r", op, tuple(values)), ("t", "sin", ("r",)), ("y", "sum", ("t",))], "y", list(values))
-        step = step_of(lines, values, outputs=["r", *(f"dy_d{x}" for x in values)])
-        wanted = eval(lines, values)
-        assert not [line for line in step.plan.calls if f"= {op}(" in line]
-        for x, found in step(values).items():
-            np.testing.assert_allclose(found, wanted[x], rtol=1e-9, atol=1e-9 * np.abs(wanted[x]).max())
-
-
-@pytest.mark.parametrize("a", [R.normal(size=(2, 2)), R.normal(size=(4, 3, 3)), np.outer([1.0, 2, 3], [3.0, 2, 1]), np.diag([np.inf, 1.0])])
-def test_a_loop_with_a_small_determinant_calls_no_numpy(a):
-    def turns(a):
-        return xman.scan(lambda s, _: (s + np.sum(xman.f.cofactor(a + 0 * s) ** 2), None), 0.0, length=5)[0]
-    steps = xman.trace(turns, a)
-    step = step_of(steps, {"a": a})
-    assert not step.plan.calls
-    np.testing.assert_allclose(step({"a": a})["turns"], eval(steps, {"a": a})["turns"], atol=1e-12)
-
-
-def test_rows_taken_for_a_product_are_copied_once_and_anew_where_the_table_was_overwritten():
-    values = {"T": R.normal(size=(50, 8)), "k": R.integers(0, 50, 40), "W": R.normal(size=(8, 9))}
-    once = [("x", "getitem", ("T", "k")), ("z", "dot", ("x", "W")), ("t", "tanh", ("z",)), ("y", "sum", ("t",))]
-    step = step_of(lines := gradient(once, "y", ["W"]), values, outputs=["y", "dy_dW"])
-    assert step.source.count("copy(T[") == 1
-    np.testing.assert_allclose(step(values)["dy_dW"], eval(lines, values)["dy_dW"], rtol=1e-12)
-    twice = [*once[:2], ("U", "scale", (2.0, "T")), ("v", "getitem", ("U", "k")), ("w", "dot", ("v", "W"))]
-    found = step_of(twice, values, outputs=["z", "w"], inplace={"T": "U"})(values | {"T": values["T"].copy()})
-    np.testing.assert_allclose(found["w"], eval(twice, values)["w"], rtol=1e-12)
-
-
-@pytest.mark.parametrize("op, a, words", [("inv", np.ones((2, 3, 3)), "Singular"), ("cholesky", -np.eye(3), "not positive definite")])
-def test_what_lapack_refuses_is_said_and_leaves_what_was_to_be_overwritten_as_it_was(op, a, words):
-    lines, w = [("r", op, ("a",)), ("s", "sum", ("r",)), ("w_next", "add", ("w", "s"))], np.zeros(2)
-    step = step_of(lines, {"a": np.broadcast_to(np.eye(3), a.shape).copy(), "w": w}, outputs=["r"], inplace={"w": "w_next"})
-    before = w.copy()
-    with pytest.raises(XManError, match=words):
-        step({"a": a, "w": w})
-    np.testing.assert_array_equal(w, before)
-
-
-# on disk
-
-
-def test_code_that_is_cut_short_is_not_run(own_cache):
-    compiled.keep_on_disk("key", b"code")
-    assert compiled.code_on_disk("key") == b"code"
-    file = own_cache / "key.o"
-    file.write_bytes(file.read_bytes()[:-1])
-    assert compiled.code_on_disk("key") is None and compiled.code_on_disk("other") is None
-
-
 def test_what_numpy_computes_in_another_precision_is_put_over_an_input():
     lines = [("z", "exp", ("V",)), ("next", "unbroadcast", ("z", "W")), ("read", "alias", ("B",)), ("loss", "sum", ("W",))]
     W, B, V = np.zeros(3, np.float32), np.zeros(3, np.float32), np.ones((2, 3))
     step_of(lines, {"W": W, "B": B, "V": V}, outputs=["loss"], inplace={"B": "next"})
     np.testing.assert_allclose(B, 2 * np.e, rtol=1e-6)
-
-
-
-def test_the_oldest_code_is_removed_first(own_cache, monkeypatch):
-    monkeypatch.setattr(compiled, "KEPT", 3)
-    for k in range(5):
-        compiled.keep_on_disk(f"key{k}", b"code")
-        os.utime(own_cache / f"key{k}.o", (k, k))
-    compiled.cache_folder.cache_clear()
-    assert compiled.cache_folder() and sorted(path.name for path in own_cache.iterdir()) == ["key2.o", "key3.o", "key4.o"]
-
-
-@pytest.mark.parametrize("place", ["a file", "no rights", "full"])
-def test_a_cache_that_cannot_be_written_costs_nothing_but_time(own_cache, place, monkeypatch):
-    if place == "a file":
-        own_cache.write_text("not a folder")
-    elif place == "no rights":
-        monkeypatch.setattr(compiled.Path, "mkdir", refused)
-    else:
-        monkeypatch.setattr(compiled.Path, "write_bytes", refused)
-    step = step_of([("y", "exp", ("x",))], {"x": np.zeros(3)})
-    assert step({"x": np.zeros(3)})["y"].tolist() == [1, 1, 1] and not list(own_cache.glob("*.o"))
-
-
-def refused(*args, **more):
-    raise OSError(28, "No space left on device")
-
-
-WITHOUT = """
-import sys
-sys.modules["llvmlite"] = None
-import numpy as np, xman
-step = xman.compile([("y", "exp", ("x",))])
-print(step({"x": np.zeros(2)})["y"].tolist(), step.engine, "xman[fast]" in step.why)
-"""
-
-
-def test_without_llvmlite_numpy_runs_the_list_and_says_what_to_install():
-    done = subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT], capture_output=True, text=True, check=True,
-                          env={**os.environ, "XMAN_ENGINE": "auto"})
-    assert done.stdout == "[1.0, 1.0] numpy True\n"
-
-
-GENERIC = """
-import numpy as np, xman
-steps = [("a", "dot", ("x", "x")), ("b", "sin", ("a",)), ("c", "softmax", ("b",)), ("d", "where", (True, "c", "a")), ("y", "sum", ("d", 0))]
-x = np.linspace(-2, 2, 49).reshape(7, 7).astype(np.float32)
-step = xman.compile(steps, engine="llvm")
-print(np.allclose(step({"x": x})["y"], xman.eval(steps, {"x": x})["y"], rtol=1e-5), step.engine)
-"""
-
-
-def test_a_processor_without_avx_has_code_of_its_own(own_cache):
-    """The same folder for both: code of one processor is never run on another."""
-    for cpu in ("", "x86-64"):
-        done = subprocess.run([sys.executable, "-c", GENERIC], capture_output=True, text=True, check=True, env={**os.environ, "XMAN_CPU": cpu})
-        assert done.stdout == "True llvm\n"
-    assert len([*own_cache.glob("*.o")]) == 2
-
-
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="for x86-64")
-def test_code_for_a_processor_without_avx_has_no_avx(monkeypatch):
-    from xman.engines.llvm.compiled import llvm
-    from xman.engines.llvm.step import NestStep
-    program = program_of(xman.WengertList([("y", "tanh", ("x",))]), {"x": np.ones(1000)}, ("y",), {})
-    text = NestStep(nests_of(program)).text
-    found = {}
-    for cpu in ("x86-64", "haswell"):
-        monkeypatch.setenv("XMAN_CPU", cpu)
-        module, machine = llvm().passed(text)
-        found[cpu] = "ymm" in machine.emit_assembly(module)
-    assert found == {"x86-64": False, "haswell": True}
-
-
-def test_processes_that_compile_at_once_share_a_folder(own_cache):
-    at_once = [subprocess.Popen([sys.executable, "-c", GENERIC], stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    assert [process.communicate()[0] for process in at_once] == ["True llvm\n"] * 3
-    assert len([*own_cache.iterdir()]) == 1
 
 
 def test_sines_and_cosines_of_the_same_numbers_are_those_of_each_alone():
@@ -522,23 +351,3 @@ def test_what_numpy_reads_or_writes_keeps_its_shape_where_it_is_handed_out_in_an
     assert {name: y.shape for name, y in found.items()} == {"r": (2, 3), "f": (6,), "g": (3, 2)} and step._latest
     for name, y in found.items():
         np.testing.assert_array_equal(y, wanted[name])
-
-
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this reads Linux's figure of a process's memory")
-def test_compiling_keeps_no_memory():
-    resident = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    steps = xman.WengertList([("y", "exp", ("x",)), ("z", "mul", ("y", "x")), ("s", "sum", ("z",))])
-    text = NestStep(nests_of(program_of(steps, {"x": np.ones(200)}, ("s",), {}))).text
-    for _ in range(5):
-        compiled.llvm().optimised(text)
-    before = resident()
-    for _ in range(15):
-        compiled.llvm().optimised(text)
-    assert resident() - before < 15 * 30 * 1024
-
-
-def test_a_module_of_the_users_called_enum_does_not_reach_the_compilers_process(tmp_path, monkeypatch):
-    (tmp_path / "enum.py").write_text("raise SystemExit('it is not ours')")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert compiled.compiled_apart("define i64 @one() {\n  ret i64 1\n}")
