@@ -15,6 +15,7 @@ import decimal
 import enum
 import functools
 import importlib.util
+import json
 import math
 import multiprocessing.sharedctypes
 import numbers
@@ -27,6 +28,7 @@ import tempfile
 import threading
 import time
 import types
+import typing
 import warnings
 import weakref
 from xml.etree import ElementTree

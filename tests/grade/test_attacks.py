@@ -23,7 +23,7 @@ from inside import grade_one
 
 from xman.errors import XManError
 from xman.grade import load_assignment
-from xman.grade.reports import autolab, gradescope, pages, terminal, write_all
+from xman.grade.reports import pages, platforms, terminal, write_all
 from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import one
 
@@ -196,7 +196,7 @@ def troubles(record):
     text = json.dumps(record)
     shown = terminal.report_table(record) + terminal.class_table([record])
     page = pages.student(record)
-    seen = shown + page + json.dumps(gradescope.results(record)) + autolab.last_line(record)
+    seen = shown + page + json.dumps(platforms.gradescope_results(record)) + platforms.autolab_line(record)
     grader = [case["feedback"]["traceback"] for task in record["tasks"] for part in task["parts"] for case in part["cases"]
               if (case["feedback"] or {}).get("grader")]
     found = {"it escaped": "ESCAPED" in text, "a secret is in the record": SECRET in text or SECRET in seen,

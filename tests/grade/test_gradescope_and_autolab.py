@@ -9,11 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from fake_records import HOSTILE, SECRET, TASKS, classroom, grader_failed, hostile, record
 
-from xman.grade.reports.autolab import last_line, problem
-from xman.grade.reports.classroom import result
-from xman.grade.reports.gradescope import results
+from xman.grade.reports.platforms import autolab_line, autolab_problem, classroom_result, gradescope_results
 from xman.grade.reports.view import GRADER_FAILED, without_hidden
-from xman.grade.term.gradescope import results_in_term
+from xman.grade.term.book import results_in_term
 from xman.grade.term.hand_in import HandIn
 from xman.grade.term.settings import Rules, Term
 
@@ -72,73 +70,73 @@ def test_the_schemas_take_the_examples_of_the_pages(name, right):
 # ---- Gradescope ----------------------------------------------------------------------------------------------------------
 
 def test_results_are_of_gradescopes_format():
-    assert all(valid("gradescope", results(made)) for made in EVERYONE)
+    assert all(valid("gradescope", gradescope_results(made)) for made in EVERYONE)
 
 
 def test_results_can_be_written_as_json_of_finite_numbers():
-    assert all(json.loads(json.dumps(results(made), allow_nan=False)) == results(made) for made in EVERYONE)
+    assert all(json.loads(json.dumps(gradescope_results(made), allow_nan=False)) == gradescope_results(made) for made in EVERYONE)
 
 
 def test_the_score_is_that_of_the_record_and_of_the_sum_of_the_tests():
     for made in EVERYONE:
-        found = results(made)
+        found = gradescope_results(made)
         assert found["score"] == pytest.approx(made["points"], abs=1e-4)
         assert found["score"] == pytest.approx(sum(test["score"] for test in found["tests"]), abs=1e-2)
         assert found["extra_data"]["max_score"] == made["of"] == sum(test["max_score"] for test in found["tests"])
 
 
 def test_each_part_is_a_test_that_is_numbered_by_task_and_part():
-    tests = results(CLASS[0])["tests"]
+    tests = gradescope_results(CLASS[0])["tests"]
     assert [test["number"] for test in tests] == [f"{number}.{k}" for number, _, parts in TASKS for k in range(1, len(parts) + 1)]
     assert tests[0]["name"] == "the tables G and DG: values of G" and tests[3]["name"] == "eval of the notes' lists"
 
 
 def test_all_tests_are_visible_so_that_the_student_has_a_total():
-    assert {test["visibility"] for made in EVERYONE for test in results(made)["tests"]} == {"visible"}
+    assert {test["visibility"] for made in EVERYONE for test in gradescope_results(made)["tests"]} == {"visible"}
 
 
 def test_a_hidden_part_has_title_and_points_and_no_output():
-    tests = [test for made in EVERYONE for test in results(made)["tests"] if test["name"].endswith("(hidden)")]
+    tests = [test for made in EVERYONE for test in gradescope_results(made)["tests"] if test["name"].endswith("(hidden)")]
     assert {test["output"] for test in tests} == {""}
     assert {test["status"] for test in tests} == {"passed", "failed"}
 
 
 def test_a_visible_part_that_failed_says_something_and_one_that_passed_nothing():
-    tests = [test for made in EVERYONE for test in results(made)["tests"] if not test["name"].endswith("(hidden)")]
+    tests = [test for made in EVERYONE for test in gradescope_results(made)["tests"] if not test["name"].endswith("(hidden)")]
     assert all(bool(test["output"]) == (test["status"] == "failed") for test in tests)
 
 
 def test_text_of_a_submission_is_never_read_as_html_or_markdown_or_ansi():
-    for made in map(results, EVERYONE):
+    for made in map(gradescope_results, EVERYONE):
         assert {made["output_format"], made["test_output_format"], made["test_name_format"]} == {"text"}
         assert {test[key] for test in made["tests"] for key in ("output_format", "name_format")} == {"text"}
 
 
 def test_what_a_runner_prints_is_for_the_instructor():
-    assert results(CLASS[0])["stdout_visibility"] == "hidden"
+    assert gradescope_results(CLASS[0])["stdout_visibility"] == "hidden"
 
 
 def test_trouble_is_in_the_output_and_in_each_test_that_it_cost():
     made = record("a", trouble="no file wengert.py in the archive")
-    found = results(made)
+    found = gradescope_results(made)
     assert "no file wengert.py" in found["output"]
     assert all(test["output"] == made["trouble"] for test in found["tests"] if not test["name"].endswith("(hidden)"))
 
 
 def test_results_hold_nothing_of_hidden_parts_nor_the_term():
     for made in EVERYONE:
-        text = json.dumps(results(made))
+        text = json.dumps(gradescope_results(made))
         assert SECRET not in text and made["graded"]["term"] not in text
 
 
 def test_a_failure_of_the_grader_is_said_without_its_words():
-    text = json.dumps(results(grader_failed(record("a", seed=1))))
+    text = json.dumps(gradescope_results(grader_failed(record("a", seed=1))))
     assert GRADER_FAILED in text and "ZeroDivisionError" not in text
 
 
 def test_points_of_hidden_parts_that_wait_are_in_no_sum():
     for made in EVERYONE:
-        shown = results(made, "after_due_date")
+        shown = gradescope_results(made, "after_due_date")
         visible = [test for test in shown["tests"] if test["visibility"] == "visible"]
         assert valid("gradescope", shown) and {test["visibility"] for test in shown["tests"]} == {"visible", "after_due_date"}
         assert {test["name"].endswith("(hidden)") for test in visible} == {False} and shown["score"] == round(made["points"], 4)
@@ -165,7 +163,7 @@ def test_hidden_points_are_not_shown_again_within_the_cooldown(cooldown, minutes
 
 def test_a_result_has_a_test_with_a_score_for_each_part():
     for made, status in ((record("a", seed=1), "fail"), (record("a", skill=1), "pass"), (grader_failed(record("a")), "error")):
-        found = result(made)
+        found = classroom_result(made)
         assert (found["version"], found["status"], found["max_score"]) == (1, status, made["of"])
         assert sum(test["score"] for test in found["tests"]) == pytest.approx(made["points"], abs=1e-2)
         assert {test["status"] for test in found["tests"]} <= {"pass", "fail"}
@@ -175,30 +173,30 @@ def test_a_result_has_a_test_with_a_score_for_each_part():
 
 def test_the_last_line_is_of_autolabs_format_and_one_line_of_ascii():
     for made in EVERYONE:
-        line = last_line(made)
+        line = autolab_line(made)
         assert valid("autolab", json.loads(line)) and len(line.splitlines()) == 1 and line.isascii()
 
 
 def test_autolab_reads_the_line_as_it_was_meant():
-    assert all(as_autolab_reads(last_line(made)) == json.loads(last_line(made)) for made in EVERYONE)
+    assert all(as_autolab_reads(autolab_line(made)) == json.loads(autolab_line(made)) for made in EVERYONE)
 
 
 def test_a_colon_in_a_title_does_not_break_autolabs_parser():
     made = record("a")
     made["tasks"][0]["title"] = "softmax: stable, ratio 1:2, ü: and \"quoted\": all"
-    assert as_autolab_reads(last_line(made)) == json.loads(last_line(made))
+    assert as_autolab_reads(autolab_line(made)) == json.loads(autolab_line(made))
 
 
 def test_problems_are_the_tasks_by_number_and_title():
-    scores = json.loads(last_line(CLASS[0]))["scores"]
-    assert list(scores) == [problem(number, title) for number, title, _ in TASKS] and "2. eval" in scores
+    scores = json.loads(autolab_line(CLASS[0]))["scores"]
+    assert list(scores) == [autolab_problem(number, title) for number, title, _ in TASKS] and "2. eval" in scores
     assert list(scores.values()) == [task["points"] for task in CLASS[0]["tasks"]]
 
 
 def test_the_scoreboard_is_the_total_and_each_task_as_autolabs_own_is():
-    found = json.loads(last_line(CLASS[0]))
+    found = json.loads(autolab_line(CLASS[0]))
     assert found["scoreboard"] == [CLASS[0]["points"], *found["scores"].values()]
 
 
 def test_the_line_has_nothing_of_hidden_parts():
-    assert not any(SECRET in last_line(made) for made in EVERYONE)
+    assert not any(SECRET in autolab_line(made) for made in EVERYONE)

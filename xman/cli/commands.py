@@ -23,13 +23,13 @@ from ..reasons import check
 from ..show import picture
 from ..wengert import WengertList
 from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
-from .options import JSON, OF, option_table
+from .options import JSON, OF, OF_SEVERAL, option_table
 from .sources import list_and_values, model_of
 
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
-# what many try first
-TRIED = {"explore": "; here: xman show LIST NAME=VALUE… --html FILE.html", "help": "; here: xman COMMAND --help"}
+# what many try first, and what it is called here
+HERE = dict(explore="; here: xman show LIST NAME=VALUE… --html FILE.html", help="; here: xman COMMAND --help")
 
 
 class Command(click.Command):
@@ -44,7 +44,7 @@ class Group(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
         if args and self.get_command(ctx, args[0]) is None and args[0][:1] != "-":
-            near = TRIED.get(args[0]) or nearest(args[0], self.commands)
+            near = HERE.get(args[0]) or nearest(args[0], self.commands)
             raise XManError(f"there is no command {args[0]!r}{near}; see {ctx.command_path} --help")
         return super().resolve_command(ctx, args)
 
@@ -59,29 +59,20 @@ def xman() -> None:
     """
 
 
-def of_a_list(table: str, name: str | None = None, **kinds: Any) -> Callable:
+def of_a_list(table: str, name: str | None = None, several: bool = False, **kinds: Any) -> Callable:
     """The decorator that makes a command of a function of a list, the values of its inputs, and a register
-    (that of the last line by default). table: the command's other options."""
+    (that of the last line by default), or several (none by default). table: the command's other options."""
     def command(function: Callable) -> Callable:
-        @option_table(f"{OF}\n{table}", **kinds)
+        @option_table(f"{OF_SEVERAL if several else OF}\n{table}", **kinds)
         @functools.wraps(function)
-        def reading(source: str, values: tuple[str, ...], of: str | None, **options: Any) -> None:
-            steps, inputs = list_and_values(source, of, values)
-            function(steps, inputs, of or steps[-1][0], **options)
+        def reading(source: str, values: tuple[str, ...], of: Any, **options: Any) -> None:
+            steps, inputs = list_and_values(source, (*of, None)[0] if several else of, values)
+            function(steps, inputs, of if several else of or steps[-1][0], **options)
         return xman.command(name)(SOURCE(VALUES(reading)))
     return command
 
 
-def of_lists(table: str, **kinds: Any) -> Callable:
-    """`of_a_list` for a function of several registers, or of none, where the user says none."""
-    def command(function: Callable) -> Callable:
-        @option_table(f"--of  REGISTER*  A register meant; may be repeated.\n{table}", **kinds)
-        @functools.wraps(function)
-        def reading(source: str, values: tuple[str, ...], of: tuple[str, ...], **options: Any) -> None:
-            steps, inputs = list_and_values(source, of[0] if of else None, values)
-            function(steps, inputs, of, **options)
-        return xman.command()(SOURCE(VALUES(reading)))
-    return command
+of_lists = functools.partial(of_a_list, several=True)
 
 
 @xman.command()
@@ -96,8 +87,7 @@ def version() -> None:
 @option_table(f"""{OF}
     --rolled  flag  Write lines that repeat as a loop; give the values of all inputs.
     {JSON}\n{DOT}\n{MERMAID}\n{SVG}\n{HTML}""")
-def show(source: str, values: tuple[str, ...], of: str | None, rolled: bool, as_json: bool, dot: bool,
-         mermaid: bool, svg: str | None, html: str | None) -> None:
+def show(source, values, of, rolled, as_json, dot, mermaid, svg, html) -> None:
     """Print the list, with shapes if values are given; or draw it (a model by itself with its objects)."""
     if html:
         return write_explorer(source, of, values, html, rolled)
@@ -107,8 +97,8 @@ def show(source: str, values: tuple[str, ...], of: str | None, rolled: bool, as_
     steps, inputs = list_and_values(source, of, values, rolled)
     sizes = shapes(steps, inputs) if values else {}
     if dot or svg or mermaid:
-        return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg,
-                    mermaid)
+        notes = {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}
+        return draw(picture(steps, notes), svg, mermaid)
     if not as_json:
         return print_list(steps, sizes)
     known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
@@ -122,7 +112,7 @@ def show(source: str, values: tuple[str, ...], of: str | None, rolled: bool, as_
 @option_table(f"""{OF}
     {JSON}
     --all,everything  flag  Print every register, not only the result.""")
-def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
+def eval_(source, values, of, as_json, everything) -> None:
     """Evaluate the list: xman eval f.wl x1=3 x2=7."""
     steps, inputs = list_and_values(source, of, values)
     result = eval(steps, inputs)
@@ -132,7 +122,7 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
 
 @of_a_list(f"""{JSON}
     --wrt  REGISTER*  Differentiate by this input only; may be repeated.""")
-def grad(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...]) -> None:
+def grad(steps: WengertList, inputs: dict[str, Any], of: str, as_json, wrt) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
     result = eval(steps, inputs | in_wrt_as_floats(inputs, wrt))
     if np.size(value_of(result, of)) != 1:
@@ -151,8 +141,7 @@ def grad(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, wrt
     --wrt      REGISTER*  Check this input only; may be repeated.
     --sides=2  sides      1 for one-sided difference quotients, 2 for central ones.
     --seed=0   whole      Seed of the directions along which a large register is checked.""", "check", sides=click.IntRange(1, 2))
-def check_(steps: WengertList, inputs: dict[str, Any], of: str, as_json: bool, wrt: tuple[str, ...],
-           sides: int, seed: int) -> None:
+def check_(steps: WengertList, inputs: dict[str, Any], of: str, as_json, wrt, sides, seed) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
     report = check(steps, inputs, of=of, wrt=wrt or None, sides=sides, seed=seed)
     wrong = [json_terms(entry._asdict()) for entry in report.wrong]
@@ -197,12 +186,12 @@ def ops_(names: tuple[str, ...]) -> None:
     if strange := [op for op in names if op not in ops.G]:
         raise XManError(f"there is no operator {strange[0]!r}{nearest(strange[0], ops.G)}")
     calls = {op: f"{op}({', '.join(arguments(ops.G[op]))})" for op in names or sorted(ops.G, key=str.lower)}
+    width = max(map(len, calls.values()))
     for op, call in calls.items():
         paragraphs = (inspect.getdoc(ops.G[op]) or "").split("\n\n")
         # the docstring of a ufunc begins with its signature
         summary = " ".join(paragraphs[isinstance(ops.G[op], np.ufunc)].split())
-        print(f"{call:<{max(map(len, calls.values()))}}  "
-              f"{summary}{'' if any(ops.DG[op]) else ' No derivative.'}")
+        print(f"{call:<{width}}  {summary}{'' if any(ops.DG[op]) else ' No derivative.'}")
 
 
 def arguments(value: Callable) -> list[str]:

@@ -33,8 +33,7 @@ Known = dict[str, Any]
     {BRIEF}
     --raw      flag  Print the lines as the rules write them, not simplified.
     --forward  flag  Print tangents (forward mode) instead of adjoints.""")
-def gradient(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], stable: bool, algebra: bool,
-             raw: bool, forward: bool) -> None:
+def gradient(steps: WengertList, inputs: Known, of: str, wrt, stable, algebra, raw, forward) -> None:
     """Print the list of the gradient; if values are given, shortened for their shapes."""
     steps = simplify(steps, [of], inputs or None, EXACT + STABLE) if stable else steps
     wrt = wrt or one_input(steps)
@@ -55,8 +54,7 @@ def gradient(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], s
     --wrt   REGISTER*  Differentiate by this input, in forward mode if there is no --of.
     {BRIEF}
     --name  TEXT       The name of the function.""")
-def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], algebra: bool,
-           name: str | None) -> None:
+def source(source, values, of, wrt, algebra, name) -> None:
     """Print the list, its gradient or its tangent as a Python function."""
     steps, inputs = list_and_values(source, of, values)
     wrt = wrt or (one_input(steps) if of else None)
@@ -70,8 +68,8 @@ def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str,
     --interleaved  flag          Each register and its tangent in turn, with the numbers put in.
     {DOT}
     {SVG}""", digits=click.IntRange(0, 17))
-def explain(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt: tuple[str, ...],
-            along: tuple[str, ...], digits: int, interleaved: bool, dot: bool, svg: str | None) -> None:
+def explain(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt, along, digits, interleaved, dot,
+            svg) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
     of = of if len(of) > 1 else of[0] if of else steps[-1][0]
     directions = [assignments(along, steps)] if along else wrt or [None]
@@ -89,8 +87,7 @@ def explain(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt: tuple[s
 @of_lists(f"""{WRT}
     {JSON}
     --mode  forward|reverse|mixed  Of the passes.  [default: the fewest]""")
-def jacobian(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt: tuple[str, ...], as_json: bool,
-             mode: str | None) -> None:
+def jacobian(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt, as_json, mode) -> None:
     """Print the Jacobian, a line for each output and input: xman jacobian f.wl x1=3 x2=7."""
     inputs |= in_wrt_as_floats(inputs, wrt)
     blocks = {y: Jacobian(steps, y, wrt or one_input(steps), mode)(inputs) for y in of or steps.outputs}
@@ -98,7 +95,7 @@ def jacobian(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt: tuple[
 
 
 @of_a_list(f"{WRT}\n{JSON}")
-def hessian(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], as_json: bool) -> None:
+def hessian(steps: WengertList, inputs: Known, of: str, wrt, as_json) -> None:
     """Print the Hessian of a number, a line for each pair of inputs: xman hessian f.wl x1=3 x2=7."""
     blocks = Hessian(steps, of, wrt or one_input(steps)).blocks(inputs | in_wrt_as_floats(inputs, wrt))
     tell({f"d²{of}/d{x}d{y}": H for (x, y), H in blocks.items()}, as_json)
@@ -107,8 +104,7 @@ def hessian(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], as
 @of_a_list(f"""{FIRST}
     --brief  flag  Write the definition and the rule as one step.
     --latex  flag  Write it for LaTeX, with amsmath.""")
-def derivation(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], brief: bool,
-               latex: bool) -> None:
+def derivation(steps: WengertList, inputs: Known, of: str, wrt, brief, latex) -> None:
     """Print the steps of the chain rule, each with its reason, as in a textbook; values are for shapes."""
     for k, x in enumerate(wrt or one_input(steps)[:1]):
         table = pictures.derivation(steps, of, x, brief, inputs or None)
@@ -120,8 +116,7 @@ def derivation(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...],
     {SVG}
     --along     forward|backward  Print the sums over paths in this direction alone.
     --symbolic  flag              Print the derivative as a formula in the inputs.""")
-def paths(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], dot: bool, svg: str | None,
-          along: str | None, symbolic: bool) -> None:
+def paths(steps: WengertList, inputs: Known, of: str, wrt, dot, svg, along, symbolic) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
     graph = pictures.paths(steps, of, wrt or one_input(steps)[:1], inputs or None)
     if dot or svg:
@@ -136,7 +131,7 @@ def paths(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], dot:
 @of_a_list("""
     --register  NAME  A register or a derivative, as dloss_dx.  [default: the last line's, and its derivatives]
     --chain     flag  Print each line on the way to the reason.""")
-def why(steps: WengertList, inputs: Known, of: str, register: str | None, chain: bool) -> None:
+def why(steps: WengertList, inputs: Known, of: str, register, chain) -> None:
     """Say why a number is NaN, infinite, 0 or huge, with the line. Exit status 1 where something is wrong."""
     reason = reasons.why(steps, inputs, register)
     print(*(chain and reason.chain or [reason]), sep="\n")
@@ -144,14 +139,14 @@ def why(steps: WengertList, inputs: Known, of: str, register: str | None, chain:
 
 
 @of_a_list(f"{WRT}\n--lines  flag  Count each line by itself.")
-def cost(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], lines: bool) -> None:
+def cost(steps: WengertList, inputs: Known, of: str, wrt, lines) -> None:
     """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
     costs = pictures.cost(steps, of, wrt or None, inputs)
     print(table_as_text((costs.evaluation if lines else costs).table(), 1, columns_here()))
 
 
 @of_a_list(f"{WRT}\n--plot  FILE.png  Draw the errors, with logarithmic axes.")
-def differences(steps: WengertList, inputs: Known, of: str, wrt: tuple[str, ...], plot: str | None) -> None:
+def differences(steps: WengertList, inputs: Known, of: str, wrt, plot) -> None:
     """Print the errors of one- and two-sided difference quotients for several steps."""
     errors = difference_errors(steps, of, wrt or None, inputs)
     if plot:

@@ -36,8 +36,7 @@ FORMATS = {".onnx": (to_onnx, ("codes",)), ".stablehlo": (to_stablehlo, ()), ".c
     --rows            REGISTER*  An input that may have any number of rows; may be repeated.
     --constant        REGISTER*  An input whose value goes into the file, as a model's do unless with --step; may be repeated.
     """, optimizer=click.Choice(list(OPTIMIZERS)))
-def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt: tuple[str, ...],
-           optimizer: str | None, rows: tuple[str, ...], constant: tuple[str, ...]) -> None:
+def export(source, values, path, of, wrt, optimizer, rows, constant) -> None:
     """Write the list, its gradient or a training step as ONNX, StableHLO or C: export f.wl x=3 --to f.c.
 
     The values are examples; they say the shapes.
@@ -61,8 +60,8 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     brought = [x for x in steps.inputs if x in inputs and x not in assigned and x not in table]
     steps, outputs = simplify(steps, [of], rewrites=EXACT + STABLE), [of]
     if optimizer:
-        steps, inputs, inplace = step_of(steps, inputs, of, wrt or tuple(brought) or one_input(steps),
-                                        optimizer)
+        parameters = wrt or tuple(brought) or one_input(steps)
+        steps, inputs, inplace = step_of(steps, inputs, of, parameters, optimizer)
         if suffix == ".c":  # the next parameters take the place of the present ones
             options["inplace"] = inplace
         else:
@@ -89,8 +88,7 @@ def step_of(steps: WengertList, inputs: dict[str, Any], of: str, wrt: tuple[str,
             optimizer: str) -> tuple[WengertList, dict[str, Any], dict[str, str]]:
     """The list of the step, examples for all its inputs, and the next of each that it changes."""
     training = training_list(steps, of, wrt, optimizer)
-    moments = {name: np.zeros_like(np.asarray(inputs[w])) for name, w in training.moments.items()
-               if w in inputs}
+    moments = {name: np.zeros_like(inputs[w]) for name, w in training.moments.items() if w in inputs}
     real = np.result_type(*(np.asarray(inputs[w]) for w in wrt if w in inputs), np.float32).type
-    return (training.steps, {**inputs, **moments, training.lr: real(0.001), training.t: real(1)},
-            training.inplace)
+    examples = {**inputs, **moments, training.lr: real(0.001), training.t: real(1)}
+    return training.steps, examples, training.inplace

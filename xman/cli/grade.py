@@ -56,7 +56,7 @@ def packed_term(folder: Path, settings: Path | None) -> dict[str, bytes]:
 @option_table(f"""{WHERE}
     --github  flag  Add a workflow for GitHub Actions that runs the checks.
     --out!    DIR   The folder to write, a new one.""", **PLACES)
-def handout(name: str, assignments: Path | None, github: bool, out: Path) -> None:
+def handout(name, assignments, github, out) -> None:
     """Write what the students get: the starter, their checks, the data. No trace of the solution is in it."""
     from ..grade.handout import write_handout
     write_handout(assignment_of(name, assignments), out, github)
@@ -67,7 +67,7 @@ def handout(name: str, assignments: Path | None, github: bool, out: Path) -> Non
 @click.argument("folder", type=PATH, default=".")
 @option_table("""--yes  flag  Run FOLDER/checks.py without asking whether you trust it.
     --classroom  FILE  Write result.json, as runners of GitHub Classroom do.""", **PLACES)
-def check(folder: Path, yes: bool, classroom: Path | None) -> None:
+def check(folder, yes, classroom) -> None:
     """Run the checks of a hand-out on your own work in FOLDER (the current one by default)."""
     from ..grade import check as check_folder
     checks = folder.resolve() / "checks.py"
@@ -75,6 +75,32 @@ def check(folder: Path, yes: bool, classroom: Path | None) -> None:
         click.confirm(f"{checks} is a program, which runs as you and outside of the sandbox. Does it come "
                       "from your instructor?", abort=True, err=True)
     sys.exit(0 if check_folder(folder, classroom) else 1)
+
+
+def tell_records(records, later, in_term, out, *, results, classroom, at_least, last_line, as_json) -> None:
+    """Print what was graded, and write it for platforms. Status 1 where the grader failed, or one is too bad.
+
+    later: whether students see hidden parts later. in_term: gives Gradescope's results of a record. out: the
+    folder of the reports. The others are options of `xman grade run`.
+    """
+    from ..grade.reports import platforms, terminal, view
+    told = later and (last_line or classroom)
+    shown = [view.without_hidden(record) if told else record for record in records]
+    if as_json:
+        print(json.dumps(shown, indent=1))
+    else:
+        print(terminal.report_table(shown[0]) if len(shown) == 1 else terminal.class_table(records))
+    if results:
+        write_whole(results, json.dumps(in_term(records[0]), indent=1) + "\n")
+    if classroom:
+        write_whole(classroom, json.dumps(platforms.classroom_result(shown[0]), indent=1) + "\n")
+    if last_line:
+        print(platforms.autolab_line(shown[0]))
+    elif not (as_json or results):
+        print(f"\nreports: {out / 'class.html'}, {out / 'gradebook.csv'}")
+    if any(any(view.grader_errors(record)) for record in records) or (
+            at_least is not None and any(record["points"] < at_least for record in records)):
+        sys.exit(1)
 
 
 def shard_of(text: str) -> tuple[int, int]:
@@ -101,11 +127,9 @@ def shard_of(text: str) -> tuple[int, int]:
     --classroom   FILE    Write result.json, as runners of GitHub Classroom do, of the one submission.
     --at-least    number  End with status 1 where a submission has fewer points.
     --autolab,last_line   flag  Print the line that Autolab reads at the end, for the one submission.
-    --json,as_json        flag  Print the records as JSON.""", jobs=click.IntRange(1, 64), **PLACES)
-def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None,
-        settings: Path | None, out: Path | None, jobs: int, shard: str | None, unsafe: bool,
-        again: tuple[str, ...], results: Path | None, metadata: Path | None, classroom: Path | None,
-        at_least: float | None, last_line: bool, as_json: bool) -> None:
+    --json,as_json        flag  Print the records as JSON.""", [tell_records], jobs=click.IntRange(1, 64), **PLACES)
+def run(name, submissions, assignments, term, settings, out, jobs, shard, unsafe, again, metadata,
+        **telling) -> None:
     """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them.
 
     The status is 0 if all were graded, 1 if the grader itself failed in a part (or, with --at-least, a
@@ -113,85 +137,65 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     """
     from ..grade.assignment import keep_apart
     from ..grade.record import now
-    from ..grade.reports import autolab, terminal, view
-    from ..grade.reports.classroom import result
     from ..grade.run import grade_all, grades_here, in_shard
     from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
-    from ..grade.term.gradescope import results_in_term
-    from ..grade.term.hand_in import gradescope_metadata, hand_ins, keep_hand_ins
-    from ..grade.term.owners import owned, slugs_of
+    from ..grade.term import hand_in
+    from ..grade.term.book import results_in_term
     assignment = assignment_of(name, assignments, submissions)
     out = out or grades_here(assignment.folder.name)
     keep_apart(f"--out {out}", out, "its secret and records", submissions)
     course = term_of(assignment.folder, settings)
     later = course.rules(assignment.folder.name).later(datetime.datetime.fromisoformat(now()))
-    single, about = results or last_line or classroom, gradescope_metadata(metadata) if metadata else None
+    single = any(telling[key] for key in ("results", "last_line", "classroom"))
+    about = hand_in.gradescope_metadata(metadata) if metadata else None
     if single and len(submissions) != 1:
         raise XManError("--gradescope, --autolab and --classroom are for one submission; here are "
                         f"{len(submissions)}")
     work = [one(submissions[0])] if single else find(submissions, assignment.module)
-    exported = {work[0].slug: about[0]} if about else hand_ins(work)
-    work = owned(work, exported, course)
+    exported = {work[0].slug: about[0]} if about else hand_in.hand_ins(work)
+    work = hand_in.owned(work, exported, course)
     if assignment.drawn_parts and not course.roster:
         raise XManError(f"the part {assignment.drawn_parts[0].title!r} is drawn for each student: name a roster "
                         "in term.toml")
-    again_slugs = slugs_of(again, work, course)
-    which = shard_of(shard) if shard else (1, 1)
-    work = [submission for submission in work if in_shard(submission, *which)]
+    again_slugs = hand_in.slugs_of(again, work, course)
+    share = shard_of(shard) if shard else None
+    work = [submission for submission in work if in_shard(submission, *share or (1, 1))]
     sandbox = sandbox_here(unsafe)
     if unsafe:
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
-    keep_hand_ins(out, exported)
+    hand_in.keep_hand_ins(out, exported)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # keeps what is judged, as Ctrl-C does
     progress = extra("tqdm", "grade", "a progress bar").tqdm
     progress.monitor_interval = 0  # tqdm must not start a thread, which a fork would break
     extra("jinja2", "grade", "an HTML report")  # if it is missing, say so before anything is graded
     judged: dict[str, float] = {}
 
-    def done(record: Any, share: float) -> None:
-        bar.update(share - judged.get(record["slug"], 0))
-        judged[record["slug"]] = share
+    def done(record: Any, whole: float) -> None:
+        bar.update(whole - judged.get(record["slug"], 0))
+        judged[record["slug"]] = whole
     with progress(total=len(work), unit="submission", disable=len(work) == 1 or None,
                   file=sys.stderr) as bar:
         try:
-            records = grade_all(assignment, work, sandbox, out, term, jobs, done, shard and which,
-                                again_slugs, later)
+            records = grade_all(assignment, work, sandbox, out, term, jobs, done, share, again_slugs, later)
         except KeyboardInterrupt:
             whole = sum(share == 1 for share in judged.values())
             print(f"stopped: {whole} of {len(work)} are graded and kept in {out}"
                   f"{f', and the visible parts of {len(judged) - whole}' * (len(judged) > whole)}; the same "
                   "command goes on", file=sys.stderr)
             raise
-    told = later and (last_line or classroom)
-    shown = [view.without_hidden(record) if told else record for record in records]
-    if as_json:
-        print(json.dumps(shown, indent=1))
-    elif shard:
+    if shard and not telling["as_json"]:
         print(f"shard {shard}: {len(records)} graded into {out}; when all are done, the command without "
               "--shard writes the reports")
         return
-    else:
-        print(terminal.report_table(shown[0]) if len(shown) == 1 else terminal.class_table(records))
-    if results:
-        results_json = results_in_term(records[0], course, assignment.folder.name, about)
-        write_whole(results, json.dumps(results_json, indent=1) + "\n")
-    if classroom:
-        write_whole(classroom, json.dumps(result(shown[0]), indent=1) + "\n")
-    if last_line:
-        print(autolab.last_line(shown[0]))
-    elif not (as_json or results):
-        print(f"\nreports: {out / 'class.html'}, {out / 'gradebook.csv'}")
-    if any(any(view.grader_errors(record)) for record in records) or (
-            at_least is not None and any(record["points"] < at_least for record in records)):
-        sys.exit(1)
+    in_term = lambda record: results_in_term(record, course, assignment.folder.name, about)
+    tell_records(records, later, in_term, out, **telling)
 
 
 @grade.command()
 @ASSIGNMENT
 @option_table(f"{WHERE}\n{TERM}\n{SETTINGS}\n--out=autograder.zip  FILE  The file to write.", **PLACES)
-def gradescope(name: str, assignments: Path | None, term: str | None, settings: Path | None,
-               out: Path) -> None:
+def gradescope(name, assignments, term, settings, out) -> None:
     """Write the autograder that is uploaded to Gradescope."""
     from ..grade import handout, run
     assignment = assignment_of(name, assignments)
@@ -202,7 +206,7 @@ def gradescope(name: str, assignments: Path | None, term: str | None, settings: 
 @grade.command()
 @ASSIGNMENT
 @option_table(f"{WHERE}\n{TERM}\n{SETTINGS}\n--out!  DIR  A folder for Makefile and autograde.tar.", **PLACES)
-def autolab(name: str, assignments: Path | None, term: str | None, settings: Path | None, out: Path) -> None:
+def autolab(name, assignments, term, settings, out) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
     from ..grade import handout, run
     assignment = assignment_of(name, assignments)
@@ -212,7 +216,7 @@ def autolab(name: str, assignments: Path | None, term: str | None, settings: Pat
 
 @grade.command()
 @option_table(f"--unsafe  flag  Look at what is left without a sandbox.\n{JSON}")
-def doctor(unsafe: bool, as_json: bool) -> None:
+def doctor(unsafe, as_json) -> None:
     """Try the sandbox of this machine from inside: what holds, and what to install where it does not."""
     from ..grade.sandbox.doctor import examined, sandbox_here
     findings = examined(unsafe)

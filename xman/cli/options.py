@@ -17,6 +17,7 @@ PATH = click.Path(path_type=Path)
 KINDS = {"whole": click.IntRange(0), "size": click.IntRange(1), "number": float}
 JSON = "--json,as_json  flag  Print one JSON object, for a program to read."
 OF = "--of  REGISTER  The register that is meant.  [default: that of the last line, or a model's loss]"
+OF_SEVERAL = "--of  REGISTER*  A register meant; may be repeated."
 READING = """
     --header/--no-header?      flag  Whether the first line of a CSV file names the columns.  [default: by its looks]
     --zero-based/--one-based?  flag  Where the indices of a LIBSVM file begin.  [default: at 0 where one of them is 0]
@@ -103,15 +104,16 @@ def option_table(table: str, receivers: Iterable[Callable] = (), **kinds: Any) -
     REGISTER* has commas between names too, and …,… is one value or several. Column 3: the
     help.
 
-    Each option is a parameter of the command's function, or of a receiver: a function or dataclass to which
-    a command that takes **options hands them on. TypeError if it is not: the option would do nothing.
+    Each option is a parameter of the command's function, which needs no types beside the table's, or of a
+    receiver: a function or dataclass to which a command that takes **options hands them on. TypeError if it
+    is not: the option would do nothing.
     """
     rows = [re.split("  +", line.strip(), maxsplit=2) for line in table.splitlines() if line.strip()]
     options = [option_of_row(*row, KINDS | kinds) for row in rows]
 
     def decorator(function: Callable) -> Callable:
         command = reduce(lambda decorated, option: option(decorated), reversed(options), function)
-        parameters = {name for receiver in (function, *receivers) for name in signature(receiver).parameters}
+        parameters = parameters_of((function, *receivers))
         if idle := [option.name for option in command.__click_params__ if option.name not in parameters]:
             raise TypeError(f"the option {idle[0]} of the command {function.__name__} does nothing: no "
                             "function takes it")
@@ -119,10 +121,13 @@ def option_table(table: str, receivers: Iterable[Callable] = (), **kinds: Any) -
     return decorator
 
 
-def received(receiver: Callable, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that the receiver takes."""
-    parameters = signature(receiver).parameters
-    return {name: x for name, x in options.items() if name in parameters}
+def received(options: Mapping[str, Any], *receivers: Callable) -> dict[str, Any]:
+    """Those of the options that one of the receivers takes."""
+    return {name: x for name, x in options.items() if name in parameters_of(receivers)}
+
+
+def parameters_of(receivers: Iterable[Callable]) -> set[str]:
+    return {name for receiver in receivers for name in signature(receiver).parameters}
 
 
 def option_of_row(names: str, kind: str, text: str, kinds: dict[str, Any]) -> Callable:
@@ -140,5 +145,5 @@ def option_of_row(names: str, kind: str, text: str, kinds: dict[str, Any]) -> Ca
         keywords["type"] = type_of_value if plain else Several(type_of_value, word, kind.endswith(",…"))
     elif word.startswith("FILE"):
         keywords["type"] = NewFile()
-    return click.option(*names.rstrip("!?").split(","), help=text, required=names.endswith("!"),
-                        multiple=kind.endswith("*"), **keywords)
+    keywords |= {"help": text, "required": names.endswith("!"), "multiple": kind.endswith("*")}
+    return click.option(*names.rstrip("!?").split(","), **keywords)

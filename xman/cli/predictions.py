@@ -40,18 +40,22 @@ MODEL = click.argument("model", metavar="MODEL")
     --proba  flag      Write the probability of each class, not only the class.
     --out    FILE.csv|FILE.parquet  Where to write.  [default: standard output]
     {READING}""")
-def predict(model: str, source: str, proba: bool, out: str | None, header: bool | None,
-            zero_based: bool | None) -> None:
+def predict(model, source, proba, out, header, zero_based) -> None:
     """Predict the rows of a table: of FILE, or with - those of standard input, line by line."""
     read_model, strange = load(model), {}
-    pieces = (of_lines(read_model, header, strange) if source == "-"
-              else of_file(read_model, source, header, zero_based, bool(out), strange))
+    if source == "-":
+        pieces = of_lines(read_model, header, strange)
+    else:
+        pieces = of_file(read_model, source, header, zero_based, bool(out), strange)
     first = [*islice(pieces, 1)]  # a file that cannot be read is an error before any output
+    names = [*read_model.classes] if proba else [read_model.target]
+    columns = read_model.probabilities if proba else lambda outputs: read_model.labels(outputs)[:, None]
+    rows = map(columns, chain(first, pieces))
     try:
         if out and file_kind(Path(out)) == "parquet":
-            return write_parquet(read_model, chain(first, pieces), proba, out)
+            return write_parquet(names, rows, out)
         with click.open_file(out or "-", "w", "utf-8") as file:
-            write_predictions(read_model, chain(first, pieces), proba, file)
+            write_csv(names, rows, file)
             tell_strange(strange)
     except OSError as error:
         if not out:
@@ -125,25 +129,21 @@ def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np
             raise TableError(words.replace("standard input", f"standard input, line {number}", 1)) from None
 
 
-def write_predictions(model: Model, pieces: Iterable[np.ndarray], proba: bool, file: Any) -> None:
-    """Write a header, and a line for each row: the prediction, or the probabilities."""
+def write_csv(names: list[str], pieces: Iterable[np.ndarray], file: Any) -> None:
+    """Write a header, and a line for each row; each piece is written as soon as it is there."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*model.classes] if proba else [model.target])
-    for outputs in pieces:
-        predictions = model.probabilities(outputs) if proba else model.labels(outputs)[:, None]
-        writer.writerows(predictions.tolist())
+    writer.writerow(names)
+    for rows in pieces:
+        writer.writerows(rows.tolist())
         file.flush()
 
 
-def write_parquet(model: Model, pieces: Iterable[np.ndarray], proba: bool, path: str) -> None:
-    """Write a column of the predictions, or one of the probabilities for each class."""
+def write_parquet(names: list[str], pieces: Iterable[np.ndarray], path: str) -> None:
+    """Write a column of each name; what the first piece holds says of which type."""
     writer = None
-    names = [*model.classes] if proba else [model.target]
-    for outputs in pieces:
-        predictions = model.probabilities(outputs) if proba else model.labels(outputs)[:, None]
-        table = arrow().table({name: x.tolist() for name, x in zip(names, predictions.T, strict=True)})
-        if writer is None:
-            writer = extra("pyarrow.parquet", "tables", "Parquet").ParquetWriter(path, table.schema)
+    for rows in pieces:
+        table = arrow().table({name: x.tolist() for name, x in zip(names, rows.T, strict=True)})
+        writer = writer or extra("pyarrow.parquet", "tables", "Parquet").ParquetWriter(path, table.schema)
         writer.write_table(table)
     if writer:
         writer.close()
@@ -153,7 +153,7 @@ def write_parquet(model: Model, pieces: Iterable[np.ndarray], proba: bool, path:
 @MODEL
 @click.argument("source", metavar="FILE")
 @option_table(f"{READING}\n{JSON}")
-def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
+def evaluate(model, source, header, zero_based, as_json) -> None:
     """Compare predictions with the truth, which is a column of the table or the labels of the file."""
     read_model = load(model)
     outputs, truth, strange, notes = [], [], {}, []
@@ -176,7 +176,7 @@ def evaluate(model: str, source: str, header: bool | None, zero_based: bool | No
     --port=8000       port  The port to listen at.
     --body=8388608    size  The most bytes of a request.
     """, port=click.IntRange(0, 65535))
-def serve(model: str, host: str, port: int, body: int) -> None:
+def serve(model, host, port, body) -> None:
     """Serve the predictions of MODEL over HTTP: POST /predict, GET /health, and a page to try a row.
 
     It answers what is under way when it is told to end.

@@ -46,28 +46,26 @@ def list_and_values(source: str, of: str | None, values: tuple[str, ...],
     whose list computes the register `of` (None: loss); a file's list is taken whole. values: words like x1=3.
     A model of ONNX, or one that `xman train --save` wrote, comes with its weights. rolled: with its loops.
     """
-    steps, inputs = list_and_its_values(source, of, values)
+    steps, brought = list_at(source, of)
+    inputs = {**brought, **assignments(values, steps)}
     if rolled:
         missing(steps, inputs)
         steps = roll(steps, inputs)
     return steps, inputs
 
 
-def list_and_its_values(source: str, of: str | None,
-                        values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
+def list_at(source: str, of: str | None) -> tuple[WengertList, dict[str, Any]]:
+    """The list that source names, and the values that come with it."""
     if source.endswith(".onnx"):
-        steps, weights, _ = from_onnx(source)
-        return steps, {**weights, **assignments(values, steps)}
+        return from_onnx(source)[:2]
     if source.endswith(".safetensors"):
-        trained = load(source)
-        return trained.steps, {**trained.values, **assignments(values, trained.steps)}
+        return load(source)[:2]
     if source.partition(":")[0].endswith(".py"):
         model, name = model_of(source), of or "loss"
         if name not in (registers := dict(model.namedRegisterItems())):
             raise XManError(f"{source} has no register {name!r}; say which with --of: "
                             f"{', '.join(name for name, r in registers.items() if r.definedAs)}")
-        steps = model.operationSequence(registers[name])
-        return steps, {**model.inputDict(), **assignments(values, steps)}
+        return model.operationSequence(registers[name]), model.inputDict()
     text = sys.stdin.read() if source == "-" else text_at(source)
     try:
         steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
@@ -76,9 +74,9 @@ def list_and_its_values(source: str, of: str | None,
     steps = checked_list(steps, ops.G)
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
-    steps.places = {line.partition("=")[0].strip(): (source, k) for k, line in enumerate(text.splitlines(), 1)
-                    if line[:1].strip() and "=" in line}
-    return steps, assignments(values, steps)
+    rows = [(k, row) for k, row in enumerate(text.splitlines(), 1) if row[:1].strip() and "=" in row]
+    steps.places = {row.partition("=")[0].strip(): (source, k) for k, row in rows}
+    return steps, {}
 
 
 def model_of(source: str) -> XMan:
@@ -93,8 +91,8 @@ def model_of(source: str) -> XMan:
     try:
         with contextlib.redirect_stdout(sys.stderr):  # prints of the user's file are not the command's answer
             spec.loader.exec_module(module)
-            models_of_file = {n: c for n, c in vars(module).items()
-                     if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
+            names = {n: c for n, c in vars(module).items() if inspect.isclass(c) and issubclass(c, XMan)}
+            models_of_file = {n: c for n, c in names.items() if c.__module__ == spec.name}
             name = name or (next(iter(models_of_file)) if len(models_of_file) == 1 else "")
             if name not in models_of_file:
                 wrong = f"no model {name!r}" if name else "several models" if models_of_file else "no model"
@@ -105,12 +103,12 @@ def model_of(source: str) -> XMan:
     except XManError:
         raise
     except (Exception, SystemExit) as error:  # whatever the user's file raises is reported with its line
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
-                 if Path(frame.filename) == file]
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if Path(frame.filename) == file]
         lines += [error.lineno] if isinstance(error, SyntaxError) else []
         place = f"line {lines[-1]}: " if lines else ""
-        mend = (f"; write its arguments, as in {path}:{name}(64, 10)" if name and not call.endswith(")")
-                and not lines else "")
+        is_bare = name and not call.endswith(")") and not lines
+        mend = f"; write its arguments, as in {path}:{name}(64, 10)" if is_bare else ""
         raise XManError(f"{path}: {place}{type(error).__name__}: {error}{mend}") from error
     finally:
         sys.path.remove(str(file.parent))
@@ -122,8 +120,8 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
         call = ast.parse(text or "''", mode="eval").body
         if not isinstance(call, ast.Call):
             return text, [], {}
-        return (ast.unparse(call.func), [ast.literal_eval(a) for a in call.args],
-                {str(k.arg): ast.literal_eval(k.value) for k in call.keywords})
+        named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+        return ast.unparse(call.func), [*map(ast.literal_eval, call.args)], named
     except (SyntaxError, ValueError, TypeError):
         raise XManError(f"{shortened(text)} is no class of a model; write Class, or Class(64, hidden=[8]) "
                         "with literals as arguments") from None
@@ -158,16 +156,16 @@ def defaults_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """The default settings of `fit` for that model: Newton's method where its loss is convex and smooth, and
     the options leave that open."""
     defaults = MODELS.get(name, MODELS["mlp"])[3]
-    first_order = (any(options[key] is not None for key in ("memory", *FIRST_ORDER)) or options["warm_up"]
-                   or "://" in options["data"])
+    chosen = [key for key in ("memory", *FIRST_ORDER) if options[key] is not None]
+    first_order = chosen or options["warm_up"] or "://" in options["data"]
     bent = options["loss"] == "hinge"
     return defaults | ({"optimizer": "adam"} if defaults is NEWTON and (first_order or bent) else {})
 
 
 def defaults_of_tables(rows: int, classes: bool) -> dict[str, Any]:
     """The defaults of perceptrons on tables of so many rows."""
-    return {"epochs": 200, "patience": 20, "lr": 1e-3 if rows > 1000 else 3e-3,
-            "l2": float(f"{(1 if classes else 3) / rows:.3g}")}
+    penalty = float(f"{(1 if classes else 3) / rows:.3g}")
+    return {"epochs": 200, "patience": 20, "lr": 1e-3 if rows > 1000 else 3e-3, "l2": penalty}
 
 
 def penalties_of(name: str, rows: int) -> tuple[tuple[float, ...], float | None]:
@@ -328,8 +326,9 @@ def sha256(source: str) -> dict[str, str]:
 def streamed(source: str, memory: float | None, unfit: dict[str, Any], **columns: Any) -> Dataset:
     """The data set as streams of tables. unfit: options that streams lack; XManError if one is given."""
     if words := [word for word, value in unfit.items() if value]:
-        raise XManError(f"--{words[0]} is for rows that fit into memory; leave out --memory")
+        option = words[0].replace("_", "-")
+        raise XManError(f"--{option} is for rows that fit into memory; leave out --memory")
     sets = tenths(source, memory or MEMORY, **columns)
     data = sets[0].prepared
-    return Dataset(*sets, data.classes, None, data,
-                   (*(column.name for column in data.columns), data.target.name))
+    names = (*(column.name for column in data.columns), data.target.name)
+    return Dataset(*sets, data.classes, None, data, names)

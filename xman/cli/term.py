@@ -1,8 +1,6 @@
 """The commands of a term: its gradebook, likeness of submissions, lists of one's own on paper."""
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from ..errors import XManError
@@ -18,8 +16,7 @@ from .options import PATH, option_table
     --grades     DIR  Where the folders ASSIGNMENT-grades are that the runs have written.  [default: here]
     --out=book   DIR  Where to write book.csv, and canvas.csv or moodle-ASSIGNMENT.csv if the roster is from there.""",
               **PLACES)
-def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None, grades: Path | None,
-         out: Path) -> None:
+def book(names, assignments, settings, grades, out) -> None:
     """Write the gradebook of the term: lateness, groups, who handed nothing in. It judges nothing."""
     from ..grade import folder_of
     from ..grade.reports.gradebook import write_rows
@@ -52,15 +49,13 @@ def book(names: tuple[str, ...], assignments: Path | None, settings: Path | None
     {SETTINGS}
     --least=50          percent  List pairs that have at least so many per cent in common.
     --out=similar.html  FILE     The page to write, which shows pairs side by side.""", percent=click.IntRange(1, 100), **PLACES)
-def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, settings: Path | None,
-            least: int, out: Path) -> None:
+def similar(name, submissions, assignments, settings, least, out) -> None:
     """Find submissions that are equal or have similar syntax trees, whatever their names and layout."""
     from ..grade.handout.handout import starter
     from ..grade.reports.pages import templates
     from ..grade.submissions import find
     from ..grade.term import similar as likeness
-    from ..grade.term.hand_in import hand_ins
-    from ..grade.term.owners import owned
+    from ..grade.term.hand_in import hand_ins, owned
     assignment = assignment_of(name, assignments, submissions)
     work = find(submissions, assignment.module)
     term = term_of(assignment.folder, settings)
@@ -76,8 +71,8 @@ def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, 
     grouped = term.roster if term.rules(assignment.folder.name).groups else None
     groups = {each.key: each.group for each in grouped.students} if grouped else {}
     owners = {each.name: groups.get(each.student) or each.student for each in work}
-    pairs = [pair for pair in likeness.similar_pairs(sources, handed_out, least / 100)
-             if not owners[pair.one] or owners[pair.one] != owners[pair.two]]
+    alike = likeness.similar_pairs(sources, handed_out, least / 100)
+    pairs = [pair for pair in alike if not owners[pair.one] or owners[pair.one] != owners[pair.two]]
     page = templates().get_template("similar.html")
     write_whole(out, page.render(title=assignment.title, pairs=pairs, sources=sources))
     for pair in pairs:
@@ -92,8 +87,7 @@ def similar(name: str, submissions: tuple[Path, ...], assignments: Path | None, 
     {TERM}
     --grades  DIR  The folder of the grades, which keeps the secret.  [default: ASSIGNMENT-grades]
     --out!    DIR  A new folder for sheets.html and key.html.""", **PLACES)
-def sheets(name: str, assignments: Path | None, settings: Path | None, term: str | None, grades: Path | None,
-           out: Path) -> None:
+def sheets(name, assignments, settings, term, grades, out) -> None:
     """Write a list for each student to be printed, and a key with the answers for the assistant."""
     from ..grade.handout.handout import fresh_folder
     from ..grade.run import grades_here, kept_term, locked

@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from inspect import getdoc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,6 @@ from ..notation import definition, literal_text
 from ..show.listing import Listing, size_text
 from ..wengert import WengertList
 from .page import explore, rendered
-
-if TYPE_CHECKING:
-    from ..engines.door import Compiled
-    from ..engines.plan import Plan
-    from ..matrices.linear import DerivativeMatrix
-    from ..reasons import Report
-    from ..show import Cost, Explanation
-    from ..train.evaluation import Result
 
 HEAT_ROWS = 64     # the most rows, and columns, of a heat map; a larger matrix is thinned out
 EPOCHS = 12        # the most epochs in the table of a run
@@ -80,8 +72,8 @@ def colour(share: float) -> str:
     return "#" + "".join(f"{int(v):02x}" for v in 255 + (end - 255) * min(1.0, abs(share)))
 
 
-def report_in_html(report: Report) -> str:
-    """The report of `check`: a row for each register, then what is wrong, the worst first."""
+def report_in_html(report) -> str:
+    """The Report of `check`: a row for each register, then what is wrong, the worst first."""
     rows = []
     for name in dict.fromkeys(e.register for e in report.entries):
         entries = [e for e in report.entries if e.register == name]
@@ -92,31 +84,33 @@ def report_in_html(report: Report) -> str:
     return shown(head, rows, sentence=verdict, notes=wrong, wrong=True)
 
 
-def cost_in_html(cost: Cost) -> str:
-    """Operations and bytes of the list, with its tangents, and with its adjoints."""
+def cost_in_html(cost) -> str:
+    """A Cost: operations and bytes of the list, with its tangents, and with its adjoints."""
     head, *rows = cost.table()
     return shown(head, rows)
 
 
-def plan_in_html(plan: Plan) -> str:
-    """Where each buffer lies in the program's memory, as bars and in numbers."""
+def plan_in_html(plan) -> str:
+    """A Plan: where each buffer lies in the program's memory, as bars and in numbers."""
     share = 400 / max(plan.memory, 1)
-    boxes = [(f"{share * b.start:.1f}", 14 * k, f"{max(1.0, share * b.bytes):.1f}", 12, "#0969da",
-              f"{b.register}: {b.bytes:,} bytes") for k, b in enumerate(plan.buffers[:TABLE_ROWS])]
+    boxes = []
+    for k, b in enumerate(plan.buffers[:TABLE_ROWS]):
+        place = f"{share * b.start:.1f}", 14 * k, f"{max(1.0, share * b.bytes):.1f}", 12
+        boxes.append((*place, "#0969da", f"{b.register}: {b.bytes:,} bytes"))
     rows = [(b.register, f"{b.dtype}{b.shape}", b.start, b.bytes) for b in plan.buffers]
     head, sentence = ("register", "kind", "starts at", "bytes"), str(plan).partition("\n")[0]
     picture = boxes and ("The buffers in memory", 400, 14 * len(boxes))
     return shown(head, rows, sentence=sentence, picture=picture, boxes=boxes)
 
 
-def linear_in_html(matrix: DerivativeMatrix) -> str:
+def linear_in_html(matrix) -> str:
     """A Jacobian or a Hessian before it has values: what it differentiates, and the list of its products."""
     summary = f"Its list, of {len(matrix.steps):,} lines"
     return shown(sentence=repr(matrix), summary=summary, inside=matrix.steps)
 
 
-def result_in_html(result: Result) -> str:
-    """The result of `fit`: the curve of the losses, and a table of the epochs that names the best."""
+def result_in_html(result) -> str:
+    """The Result of `fit`: the curve of the losses, and a table of the epochs that names the best."""
     history = result.history
     names = [name for name in ("loss", "validation_loss") if any(name in row for row in history)]
     points = lambda name: [(row["epoch"], row[name]) for row in history if np.isfinite(row.get(name, np.nan))]
@@ -137,13 +131,13 @@ def curves_drawn(curves: Mapping[str, Sequence[tuple[float, float]]]) -> dict[st
     (left, low), (right, high) = np.min(points, 0), np.max(points, 0)
     across, down = 340 / (right - left or 1), 130 / (high - low or 1)
     place = lambda x, y: f"{50 + across * (x - left):.1f},{10 + down * (high - y):.1f}"
-    lines = [(x, hue, name.replace("_", " "), " ".join(place(*p) for p in line))
-             for x, hue, (name, line) in zip((60, 190), ("#0969da", "#bc4c00"), curves.items(), strict=False)]
+    paths = [(name.replace("_", " "), " ".join(place(*p) for p in line)) for name, line in curves.items()]
+    lines = [(x, hue, *path) for x, hue, path in zip((60, 190), ("#0969da", "#bc4c00"), paths, strict=False)]
     marks = [(14, f"{high:.3g}"), (144, f"{low:.3g}")]
     return {"picture": ("The losses by epoch", 400, 180), "marks": marks, "curves": lines}
 
 
-def program_in_html(program: Compiled) -> str:
+def program_in_html(program) -> str:
     """A compiled list: what it gives, and its source once it has run."""
     try:
         return shown(sentence=repr(program), summary="Its source", inside=program.source)
@@ -151,8 +145,8 @@ def program_in_html(program: Compiled) -> str:
         return shown(sentence=repr(program), notes=[error])
 
 
-def trace_in_html(rows: Explanation) -> str:
-    """The table of `explain`, with shapes as tooltips."""
+def trace_in_html(rows) -> str:
+    """The Explanation of `explain`, with shapes as tooltips."""
     head, *lines = rows.table()
     return shown(head, lines, titles=[f"{row.register}: shape {np.shape(row.value)}" for row in rows])
 

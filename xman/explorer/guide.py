@@ -44,5 +44,5 @@ def lstm() -> tuple[str, dict[str, Any], list[str]]:
     started = model.inputDict()
     drawn = {x: rng.uniform(-1, 1, np.shape(v)) for x, v in started.items() if x[0] in "WU"}
     rows = {"X1": np.eye(3)[[0]], "X2": np.eye(3)[[2]], "y": np.array([[0.0, 1.0]])}
-    return (str(model.operationSequence(model.loss)), {**started, **drawn, **rows},
-            [x for x in started if x not in ("h0", "c0")])
+    parameters = [x for x in started if x not in ("h0", "c0")]
+    return str(model.operationSequence(model.loss)), {**started, **drawn, **rows}, parameters

@@ -38,8 +38,8 @@ from .rules import COMPUTED, SCRIPTS, WRITTEN, all_on_the_page, rules_for, unfol
 
 CAPACITY = 2_000_000  # the most entries that all arrays of a page may have together
 # each script after those whose constants it takes when it is read
-NAMES_IN_ORDER = "layout arrays operators loops text run words wrong folding pictures list edits explorer".split()
-PAGE_FILES = ["explorer.css", *(f"{name}.js" for name in NAMES_IN_ORDER)]
+NAMES = "layout arrays operators loops text run words wrong folding pictures list edits explorer".split()
+PAGE_FILES = ["explorer.css", *(f"{name}.js" for name in NAMES)]
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 # A page that writes itself out of its fifth. In a notebook the first cell that shows one has the program.
@@ -213,8 +213,8 @@ def packed(x: Any) -> dict[str, Any]:
 
 def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     """The page of these lists, and of the guided examples behind them."""
-    examples = [document(steps, of, values, roles, title, **texts)
-                for title, steps, of, values, roles, texts in (guide() if guided else ())]
+    examples = guide() if guided else ()
+    examples = [document(*example[1:5], example.title, **example.texts) for example in examples]
     lists = [WengertList.from_json(json.dumps(doc["lines"])) for doc in (*documents, *examples)]
     shared = rules_for(())
     rules = [rule for rule in rules_for(chain(*lists)) if rule not in shared]

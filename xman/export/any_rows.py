@@ -63,9 +63,9 @@ def affine_register(versions: tuple, sizes: list[int], rows: tuple, dtype: np.dt
     coefficients = straight(versions, sizes) if all(isinstance(b, (int, float)) for b in versions) else None
     if coefficients:
         count, product, total, cast = (next(fresh) for _ in range(4))
-        lines += [(count, "count", rows), (product, "mul", (count, int(coefficients[0]))),
-                  (total, "add", (product, int(coefficients[1]))),
-                  (cast, "astype", (total, (dtype.name if dtype.kind == "f" else "int64",)))]
+        a, b = map(int, coefficients)
+        lines += [(count, "count", rows), (product, "mul", (count, a)), (total, "add", (product, b))]
+        lines.append((cast, "astype", (total, (dtype.name if dtype.kind == "f" else "int64",))))
     return cast if coefficients else None
 
 

@@ -150,9 +150,9 @@ def in_primitives(onnx: Any, model: Any, version: int) -> Any:
     """The model with operators that ONNX itself defines by others, such as Attention, in terms of these.
     A model with functions of its own stays as it is: a few that call each other grow beyond all bounds."""
     from onnx.inliner import inline_selected_functions
+    defined = lambda node: not node.domain and node.op_type not in READ and onnx.defs.has(node.op_type)
     for _ in range(0 if model.functions else 4):  # so deep are ONNX's definitions in one another
-        nodes = [node for node in with_inner(model.graph.node)
-                 if not node.domain and node.op_type not in READ and onnx.defs.has(node.op_type)]
+        nodes = [*filter(defined, with_inner(model.graph.node))]
         schemas = {node.op_type: onnx.defs.get_schema(node.op_type, version) for node in nodes}
         if not any(of.has_function or of.has_context_dependent_function for of in schemas.values()):
             break
@@ -169,8 +169,8 @@ def in_primitives(onnx: Any, model: Any, version: int) -> Any:
 
 def declared_lengths(x: Any) -> list[int | str]:
     """The length of each axis, or the name of one that is left open."""
-    return [d.dim_value if d.HasField("dim_value") else d.dim_param or f"an axis of {x.name}"
-            for d in x.type.tensor_type.shape.dim]
+    length = lambda d: d.dim_value if d.HasField("dim_value") else d.dim_param or f"an axis of {x.name}"
+    return [*map(length, x.type.tensor_type.shape.dim)]
 
 
 def graph_inputs(graph: Any) -> list:

@@ -163,8 +163,9 @@ class Nodes:
             if live.intersection(node.output):
                 nodes.append(node)
                 live.update(x for inner in with_inner([node]) for x in inner.input)
-        infos = [[self.onnx.helper.make_tensor_value_info(name, self.code(dtype), shape)
-                  for name, (dtype, shape) in kinds.items()] for kinds in (inputs, results)]
+        info, code = self.onnx.helper.make_tensor_value_info, self.code
+        infos = [[info(name, code(dtype), shape) for name, (dtype, shape) in kinds.items()]
+                 for kinds in (inputs, results)]
         return self.onnx.helper.make_graph(nodes[::-1], self.dst or "xman", *infos)
 
     def code(self, dtype: np.dtype) -> int: return self.onnx.helper.np_dtype_to_tensor_dtype(dtype)
@@ -232,9 +233,9 @@ def beyond(xp: Nodes) -> dict[str, Callable]:
         return xp.node("Einsum", arrays, example, equation=equation.replace(" ", ""))
 
     def codes(x, categories):
-        return xp.node("LabelEncoder", (x,), G["codes"](x.example, categories), domain="ai.onnx.ml",
-                       keys_strings=categories, values_int64s=range(len(categories)),
-                       default_int64=len(categories))
+        n, example = len(categories), G["codes"](x.example, categories)
+        codes = {"keys_strings": categories, "values_int64s": range(n), "default_int64": n}
+        return xp.node("LabelEncoder", (x,), example, domain="ai.onnx.ml", **codes)
 
     def softmax(x, axis=-1):
         if np.ndim(getattr(x, "example", x)):

@@ -106,8 +106,9 @@ def function_rows(xp: Nodes) -> dict[str, Callable]:
         c = like(c, np.array(bool(c.example)))
         return Bundle(xp.results("If", (c,), values, then_branch=graphs[0], else_branch=graphs[1]))
 
-    return {"bundle": lambda *arrays: Bundle(arrays), "item": lambda b, i: b[i], "scan": scan, "cond": cond,
-            "while_loop": while_loop, "call": lambda function, args: Bundle(written(function, args))}
+    rows = {"bundle": lambda *arrays: Bundle(arrays), "item": lambda b, i: b[i]}
+    rows["call"] = lambda function, args: Bundle(written(function, args))
+    return rows | {"scan": scan, "cond": cond, "while_loop": while_loop}
 
 
 def examples_of(arrays: Iterable) -> Bundle:

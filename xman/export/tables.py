@@ -43,8 +43,8 @@ def portable(model: Model, strings: Collection[str] = (), rows: int = 3) -> Port
     meaning = {x: f"{name}, {'a string' if x in texts else 'a number, NaN where missing'}"
                for x, name in column.items()}
     meaning |= {number[dst]: meaning_of(op, args, column[args[0]]) for dst, (op, args) in cut.items()}
-    return Portable(steps, {x: examples[x] for x in steps.inputs if x in examples},
-                    {x: meaning[x] for x in steps.inputs if x in meaning})
+    of_inputs = lambda facts: {x: facts[x] for x in steps.inputs if x in facts}
+    return Portable(steps, of_inputs(examples), of_inputs(meaning))
 
 
 def meaning_of(op: str, args: tuple, column: str) -> str:

@@ -59,8 +59,8 @@ def to_c(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None
     lines = WengertList(needed([*kept, *steps], [*outputs, *inplace.values()]))
     nests = nests_of_list(lines, values, outputs, inplace)
     for dst, op in without_c(nests):
-        refuse_line(*refused_line(dst, nests.program, steps), f"needs {op}, which has no form in C; compute "
-                    "it outside, and give it as an input")
+        words = f"needs {op}, which has no form in C; compute it outside, and give it as an input"
+        refuse_line(*refused_line(dst, nests.program, steps), words)
     source, header = CFile(name).texts(nests, steps.inputs, facts)
     if path is not None:
         write_whole(path, source.encode())
@@ -84,8 +84,8 @@ def nests_of_list(steps: WengertList, values: Mapping[str, Any], outputs: list[s
         steps = simplify(steps, [*outputs, *inplace.values()], values, rewrites)
     for x in outputs:
         if nests.kinds[x].dtype != (dtype := np.asarray(reference[x]).dtype):
-            refuse_line(*refused_line(x, program, steps), f"is {dtype}, and by the formulas that C needs "
-                        f"{nests.kinds[x].dtype}")
+            words = f"is {dtype}, and by the formulas that C needs {nests.kinds[x].dtype}"
+            refuse_line(*refused_line(x, program, steps), words)
     return nests
 
 

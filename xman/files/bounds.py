@@ -34,8 +34,8 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
     if not isinstance(text, str) or len(text) > TEXT or text.count("\n") > LINES:
         raise ValueError(f"its list is not a text of at most {LINES:,} lines and {TEXT:,} characters")
     steps = checked_list(WengertList.from_text(text), ops.G)
-    if unknown := [name for name in steps.inputs if name not in values
-                   and name not in {c.register for c in columns}]:
+    present = {*values, *(c.register for c in columns)}
+    if unknown := [name for name in steps.inputs if name not in present]:
         raise ValueError(f"its list reads {unknown[0]!r}, which is no column and has no value")
     bodies = [(f" of {name}", lines) for _, name, _, lines, _ in ops.loops.functions_in(steps)]
     for where, lines in (("", steps), *bodies):

@@ -72,5 +72,5 @@ def versions() -> dict[str, str]:
     import scipy
 
     from .. import __version__  # not at the top: the package sets it at its end
-    return {"xman": __version__, "python": sys.version.split()[0], "numpy": np.__version__,
-            "scipy": scipy.__version__}
+    python = sys.version.split()[0]
+    return {"xman": __version__, "python": python, "numpy": np.__version__, "scipy": scipy.__version__}

@@ -134,9 +134,9 @@ class Model(NamedTuple):
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
         """Write the model to path as safetensors, whole or not at all. arrays, facts: a checkpoint's."""
-        fields = self._asdict() | {"list": to_text(self.steps)}
-        container.save(path, {**arrays, **{f"values/{name}": x for name, x in fields.pop("values").items()}},
-                       {key: x for key, x in fields.items() if key not in ("steps", "entries")} | facts)
+        fields = {key: x for key, x in self._asdict().items() if key not in ("steps", "values", "entries")}
+        values = {f"values/{name}": x for name, x in self.values.items()}
+        container.save(path, {**arrays, **values}, {**fields, "list": to_text(self.steps), **facts})
 
 
 def load(path: str | Path) -> Model:
@@ -192,13 +192,12 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     # network has a parameter W.
     feed = feeding(network, net, np.zeros((2, *shape), np.float32))
     direct = {dst.removeprefix("fed_"): rows for dst, op, args in feed if op == "alias" and args == ("X",)}
-    ends = [name + "_" * (name in all_registers(net))
-            for name in ("exact", "deviations", "prediction") if scale]
+    ends = [x + "_" * (x in all_registers(net)) for x in ("exact", "deviations", "prediction") if scale]
     used = {*names.values(), *all_registers(net), *ends} - direct.keys()
     table_registers = {*all_registers(before), *(column.register for column in columns)}
     fresh = temporaries(used | table_registers | {*all_registers(feed)})
-    new_names = {name: next(fresh) for name in all_registers(before) + [c.register for c in columns]
-                 if name in used}
+    registers = all_registers(before) + [c.register for c in columns]
+    new_names = {name: next(fresh) for name in registers if name in used}
     indirect = [line for line in feed if line[0].removeprefix("fed_") not in direct]
     inside = ({name: name[4:] if name.startswith("fed_") else next(fresh) for name in all_registers(feed)}
               | {"X": rows})
@@ -213,8 +212,8 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     steps = WengertList(renamed(steps, in_order(steps)))
     columns = tuple(c._replace(register=new_names.get(c.register, c.register)) for c in columns)
     values = {name: network_values[name] for name in steps.inputs if name in network_values}
-    return Model(steps, values, columns, output, tuple(classes), target, dict(settings or {}),
-                 prepared.target.spelling if prepared else "")
+    spelling = prepared.target.spelling if prepared else ""
+    return Model(steps, values, columns, output, tuple(classes), target, dict(settings or {}), spelling)
 
 
 def strange_text(strange: Strange) -> list[str]:

@@ -23,9 +23,8 @@ def judgement_of(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[s
     if not model.classes:
         off = predicted.astype(float) - truth
         square, size = float(np.mean(off ** 2)), float(np.mean(np.abs(off)))
-        r2 = float(1 - square / np.var(truth)) if np.ptp(truth) else None
-        return {"rows": len(truth), "r2": r2, "rmse": square ** 0.5, "mae": size,
-                "mean_rmse": float(np.std(truth))}
+        r2, alone = float(1 - square / np.var(truth)) if np.ptp(truth) else None, float(np.std(truth))
+        return {"rows": len(truth), "r2": r2, "rmse": square ** 0.5, "mae": size, "mean_rmse": alone}
     names = [*model.classes, *sorted({*truth.tolist()} - {*model.classes})]
     place = {name: k for k, name in enumerate(names)}
     actual, guess = (np.array([place[label] for label in a.tolist()], int) for a in (truth, predicted))
@@ -35,8 +34,8 @@ def judgement_of(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[s
             "f1": 2 * right / np.maximum(guess_totals + class_totals, 1), "rows": class_totals}
     classes = [{"class": name, **{key: x[k].item() for key, x in each.items()}}
                for k, name in enumerate(names)]
-    facts = {"accuracy": float(np.mean(actual == guess)), "confusion": confusion.tolist(), "classes": classes,
-             "majority": float(class_totals.max() / len(truth))}
+    facts = {"accuracy": float(np.mean(actual == guess)), "confusion": confusion.tolist(), "classes": classes}
+    facts["majority"] = float(class_totals.max() / len(truth))
     return {"rows": len(truth), **facts, **calibration(model, outputs, actual, guess)}
 
 

@@ -75,8 +75,8 @@ def slip(got: Any, slips: Iterable[tuple[Any, str]], otherwise: str | None = Non
 
 def listing(steps: Sequence[tuple], width: int = 1500) -> str:
     """A Wengert list on one line: z1 = mul(h, w); z2 = half(z1)."""
-    text = "; ".join(f"{dst} = {op}({', '.join(a if isinstance(a, str) else repr(a) for a in args)})"
-                     for dst, op, args in steps)
+    written = lambda a: a if isinstance(a, str) else repr(a)
+    text = "; ".join(f"{dst} = {op}({', '.join(map(written, args))})" for dst, op, args in steps)
     text = text or "the empty list"
     return text if len(text) <= width else f"{text[:width // 2]} … {text[-width // 2:]}"
 
@@ -159,13 +159,13 @@ def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: 
 
 
 NOT_FINITE = "Where does it overflow, or divide by zero? Look at large exponents and small denominators."
-DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
-    ("It is twice what it should be.", lambda want: 2 * want),
-    ("It is half of what it should be.", lambda want: want / 2),
-    ("It is transposed.", lambda want: want.T),
-    ("It is too large by the number of rows, as a sum in the place of a mean is.", lambda want: want * len(want)),
-    ("It is too small by the number of rows, as a mean in the place of a sum is.", lambda want: want / len(want)),
-]
+DIAGNOSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "It is twice what it should be.": lambda x: 2 * x,
+    "It is half of what it should be.": lambda x: x / 2,
+    "It is transposed.": lambda x: x.T,
+    "It is too large by the number of rows, as a sum in the place of a mean is.": lambda x: x * len(x),
+    "It is too small by the number of rows, as a mean in the place of a sum is.": lambda x: x / len(x),
+}
 
 
 def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | None:
@@ -177,7 +177,7 @@ def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | 
         return None
     if not got.any():
         return "It is zero everywhere: does anything arrive here?"
-    for sentence, slip in DIAGNOSES:
+    for sentence, slip in DIAGNOSES.items():
         guess = slip(want)
         alike = guess.shape == got.shape and np.allclose(got, guess, tolerance, tolerance)
         if alike and not np.allclose(guess, want, tolerance, tolerance):

@@ -26,7 +26,7 @@ from . import record as records
 from .assignment import Assignment, Part, Task, borrowed, load_checks
 from .compare import Failed, Wrong, scale
 from .record import Event, Record, case_record, seed_of
-from .reports.classroom import result
+from .reports.platforms import classroom_result
 from .reports.terminal import report_table
 from .reports.view import for_student
 from .sandbox import Sandbox, sandbox_here
@@ -63,7 +63,8 @@ def judged(assignment: Assignment, program: bytes, sandbox: Sandbox, term: str,
     for k, task in enumerate(assignment.tasks):
         parts = [part for part in (task.checks if checks else task.parts) if part.hidden == bool(visible)]
         if trouble or visible and not parts:  # a failed import fails for every task
-            record = records.unjudged(task, parts, trouble or "")
+            lost = [records.part_record(part, records.lost_cases(part, 0, trouble or "")) for part in parts]
+            record = records.task_record(task, lost, None)
         else:
             secret = seed_of(term, digest)
             events = judged_parts(assignment, sandbox, task, parts, program, secret, stop, owner)
@@ -95,7 +96,7 @@ def check(folder: Path | str = ".", classroom: Path | None = None) -> bool:
             print(f"{'passed these' if passed else 'these are the checks'}; {assignment.judged or 'more'} parts "
                   "are judged when you hand in")
         if classroom:
-            write_whole(classroom, json.dumps(result(record), indent=1) + "\n")
+            write_whole(classroom, json.dumps(classroom_result(record), indent=1) + "\n")
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         return False
@@ -139,13 +140,14 @@ def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session,
             feedback = {"expected": f"more: this has {credit:.0%} of the points"}
     except Wrong as wrong:
         credit, feedback = scale(wrong.credit, 0, 1), {"expected": wrong.expected, "look": wrong.look}
-        feedback |= {key: text for key, text in (("given", wrong.given), ("came_back", wrong.came_back))
-                     if text is not None}
+        told = {"given": wrong.given, "came_back": wrong.came_back}
+        feedback |= {key: text for key, text in told.items() if text is not None}
     except MemoryError as error:
         feedback = {"expected": "an answer that the grader has the memory for", "look": str(error) or None}
     except Exception as error:  # the grader's own fault: the record says so, and other parts go on
-        feedback = {"expected": f"something that the grader can judge ({type(error).__name__}: {error})",
-                    "look": "Tell your instructor.", "traceback": traceback.format_exc(), "grader": True}
+        fault = f"something that the grader can judge ({type(error).__name__}: {error})"
+        feedback = {"expected": fault, "look": "Tell your instructor.", "grader": True}
+        feedback["traceback"] = traceback.format_exc()
     feedback = {"given": session.given, "came_back": session.came_back, **feedback}
     shown = {key: harmless(text) if isinstance(text, str) else text for key, text in feedback.items()}
     return case_record(name, credit, **shown)

@@ -48,8 +48,8 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     functions. what: the list's name in errors. names: how inputs are named. Wrong says the line, and what to
     write instead.
     """
-    expect_that(isinstance(lines, (list, tuple)), f"{what}: a list of lines (dst, op, args)",
-                f"a {type(lines).__name__}", "operationSequence(register) makes it")
+    is_list, form = isinstance(lines, (list, tuple)), f"{what}: a list of lines (dst, op, args)"
+    expect_that(is_list, form, f"a {type(lines).__name__}", "operationSequence(register) makes it")
     look = "can more be computed for all rows at once?" if lines else "an input or a parameter has no lines"
     bound = f"{what}: at least one line and at most {most:,}, also with those of its functions"
     expect_that(1 <= len(lines) <= most, bound, f"{len(lines):,} lines", look)
@@ -186,8 +186,9 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
     except XManError as error:
         raise Wrong(f"{what}: a derivative for every line", str(error)) from None
     for name in wrt:
-        expect_that(name in deltas, f"{what}: {of} has a derivative by {name}", f"nothing arrives at {name}",
-                    f"go back from {of}: which line reads {name}, and which line passes no derivative on?")
+        look = f"go back from {of}: which line reads {name}, and which line passes no derivative on?"
+        derivative = f"{what}: {of} has a derivative by {name}"
+        expect_that(name in deltas, derivative, f"nothing arrives at {name}", look)
     return {name: deltas[name] for name in wrt}
 
 
@@ -219,9 +220,8 @@ def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, A
     If a value differs, right deltas of the list's own `of` get a share of the credit. right: the right list.
     """
     same, values, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
-    stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps
-             if op == "stopGradient"]
-    stop = stops[0] if stops else None
+    stopping = next((line for line in steps if line[1] == "stopGradient"), None)
+    stop = f"{stopping[0]} = stopGradient({stopping[2][0]}) hands no delta on" if stopping else None
     agree = all(alike(values[name], standard[name]) for name in same)
     through = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in steps)
     want = deltas_of(right, standard, of, names) if agree else deltas_of(through, values, of, names, what)

@@ -147,8 +147,8 @@ def forked(messages: Iterable[Any], stop: threading.Event) -> tuple[int, Connect
             if stop.is_set():  # results from now on are not used
                 raise XManError(STOPPED)
         except Exception as error:  # the grader reports it: it is not the student's fault
-            send_message(sender, {"failed": str(error) if isinstance(error, XManError)
-                                  else f"{type(error).__name__}: {error}"})
+            known = isinstance(error, XManError)
+            send_message(sender, {"failed": str(error) if known else f"{type(error).__name__}: {error}"})
         os._exit(0)
     finally:
         os._exit(1)

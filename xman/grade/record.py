@@ -60,12 +60,8 @@ def case_record(name: str, credit: float, expected: str | None = None, **fields:
 def lost_cases(part: Part, done: int, text: str, expected: str = "an answer",
                look: str | None = None) -> list[Record]:
     """The records of a part's cases that were not judged: all after the first `done`."""
-    return [case_record(name, 0.0, expected, came_back=text, look=look)
-            for name, _ in part.named_cases()[done:]]
-
-
-def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
-    return task_record(task, [part_record(part, lost_cases(part, 0, trouble)) for part in parts], None)
+    feedback = {"expected": expected, "came_back": text, "look": look}
+    return [case_record(name, 0.0, **feedback) for name, _ in part.named_cases()[done:]]
 
 
 def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
@@ -83,8 +79,8 @@ def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -
             end["trouble"] = end["trouble"] or reason
             cases[part.title] += lost
     records = [part_record(part, cases[part.title]) for part in parts]
-    return (task_record(task, records, end["trouble"], time.monotonic() - start, end["output"]),
-            end["no import"])
+    seconds = time.monotonic() - start
+    return task_record(task, records, end["trouble"], seconds, end["output"]), end["no import"]
 
 
 def with_hidden(task: Task, visible: Record, hidden: Record) -> Record:

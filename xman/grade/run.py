@@ -63,8 +63,8 @@ def grade_visible(submission: Submission, out: Path, assignment: Assignment, san
     record["graded"] |= graded
     if any(part.hidden for task in assignment.tasks for part in task.parts):
         record[PROGRAM] = base64.b64encode(program).decode()
-    return {"submission": submission.name, "slug": submission.slug,
-            "file": harmless(submission.path.name, 200), **record}
+    file = harmless(submission.path.name, 200)
+    return {"submission": submission.name, "slug": submission.slug, "file": file, **record}
 
 
 def grade_hidden(slug: str, out: Path, assignment: Assignment, sandbox: Sandbox, term: str,

@@ -61,8 +61,8 @@ class Session:
         self.threads = [threading.Thread(target=run, daemon=True) for run in (self.drain, self.watch)]
         for thread in self.threads:
             thread.start()
-        self.settings = {**self.worker.settings, "module": module,
-                         "probes": probes and f"{self.worker.settings['grader']}/probes.py"}
+        place = probes and f"{self.worker.settings['grader']}/probes.py"
+        self.settings = {**self.worker.settings, "module": module, "probes": place}
         self.another = lambda: Session(sandbox, b"", module, packages, limits, probes, stop)
 
     def __enter__(self) -> Session: return self
@@ -215,8 +215,8 @@ class Session:
             self.worker.process.wait(1)
         status = self.worker.process.returncode
         self.worker.stop()
-        self.trouble = (f"the process was stopped in {activity}: {self.stop_reason}" if self.stop_reason else
-                        f"the process ended in {activity}: {reason(status, self.limits)}")
+        why = self.stop_reason or reason(status, self.limits)
+        self.trouble = f"the process {'was stopped' if self.stop_reason else 'ended'} in {activity}: {why}"
         return Failed("an answer", self.trouble)
 
     def drain(self) -> None:

@@ -9,7 +9,7 @@ from .residual import ResidualMLP
 from .transformer import Transformer
 from .unsupervised import Autoencoder, GaussianMixture, MatrixFactorization, WordEmbeddings
 
-__all__ = ["AdaptiveBasis", "Autoencoder", "ConvolutionalNetwork", "GRU", "GaussianMixture", "LSTM", "LinearRegression",
-           "LogisticRegression", "MLP", "MatrixFactorization", "PoissonRegression", "RNN", "ResidualMLP", "Transformer",
-           "WordEmbeddings"]
+__all__ = ["LinearRegression", "LogisticRegression", "PoissonRegression", "AdaptiveBasis"]
+__all__ += ["MLP", "ResidualMLP", "ConvolutionalNetwork", "GRU", "LSTM", "RNN", "Transformer"]
+__all__ += ["Autoencoder", "GaussianMixture", "MatrixFactorization", "WordEmbeddings"]
 suggesting(__name__)

@@ -9,6 +9,6 @@ from .pictures import (
     weight_images,
 )
 
-__all__ = ["Errors", "confusion_picture", "decision_regions", "difference_errors", "growth_of_derivatives",
-           "hessian_spectrum", "weight_images"]
+__all__ = ["Errors", "difference_errors", "growth_of_derivatives", "hessian_spectrum"]
+__all__ += ["confusion_picture", "decision_regions", "weight_images"]
 suggesting(__name__)

@@ -53,8 +53,8 @@ def application(model: Model, body: int = BODY) -> Any:
             return answer(getattr(error, "status", 422), {"error": str(error)})
 
     async def health(request: Any) -> Any:
-        return answer(200, {"status": "ok", "target": model.target, "classes": list(model.classes),
-                            "columns": {c.name: c.kind for c in model.columns}})
+        facts = {"target": model.target, "classes": list(model.classes)}
+        return answer(200, {"status": "ok", **facts, "columns": {c.name: c.kind for c in model.columns}})
 
     async def page(request: Any) -> Any:
         return responses.HTMLResponse(form_page(model))

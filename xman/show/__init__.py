@@ -12,6 +12,6 @@ from .terminal import spell_out
 
 spell_out()
 
-__all__ = ["Cost", "Derivation", "Explanation", "Listing", "Paths", "Picture", "cost", "derivation", "expand", "explain",
-           "listing", "paths", "picture", "source"]
+__all__ = ["cost", "derivation", "expand", "explain", "listing", "paths", "picture", "source"]
+__all__ += ["Cost", "Derivation", "Explanation", "Listing", "Paths", "Picture"]
 suggesting(__name__)

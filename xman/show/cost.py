@@ -31,8 +31,10 @@ class LineCost(NamedTuple):
     read: int
     written: int
 
-    intensity = property(lambda self: ratio(self.flops, self.read + self.written),
-                         doc="Operations a byte: below about ten, memory and not arithmetic sets the pace.")
+    @property
+    def intensity(self) -> float:
+        """Operations a byte: below about ten, memory and not arithmetic sets the pace."""
+        return ratio(self.flops, self.read + self.written)
 
 
 class ListCost(NamedTuple):
@@ -49,9 +51,8 @@ class ListCost(NamedTuple):
 
     def table(self) -> list[list[str]]:
         """The titles, and a row for each line."""
-        return [["", "operations", "bytes read", "written", "per byte"], *(
-            [f"{line.register} = {line.op}(…)", *(f"{n:,}" for n in line[2:]), f"{line.intensity:.2f}"]
-            for line in self.lines)]
+        row = lambda of: [f"{of.register} = {of.op}(…)", *(f"{n:,}" for n in of[2:]), f"{of.intensity:.2f}"]
+        return [["", "operations", "bytes read", "written", "per byte"], *map(row, self.lines)]
 
     def __str__(self) -> str: return table_as_text(self.table(), 1)
 

@@ -58,15 +58,15 @@ class Explanation(list):
 
         XManError for a line on arrays or of functions."""
         values = {row.register: row.value for row in self} | {f"{row.register}′": row.tangent for row in self}
-        numbers = {x: ast.Name(decimals_of(value, self.digits))
-                   for x, value in values.items() if not np.ndim(value)}
+        numbers = {x: decimals_of(value, self.digits) for x, value in values.items() if not np.ndim(value)}
+        numbers = {x: ast.Name(text) for x, text in numbers.items()}
         lines, rules = [], {}
         for register, op, args, *_ in self:
             partials = slopes_of(op, args, formula(op, args), rules) if op else {}
             if partials is None or register not in numbers:
                 raise XManError(f"{register} is not a number made of numbers, of which this trace is made")
-            tangents = [times_tree(p, ast.Name(f"{args[i]}′"))
-                        for i, p in partials.items() if isinstance(args[i], str)]
+            moving = [(p, args[i]) for i, p in partials.items() if isinstance(args[i], str)]
+            tangents = [times_tree(p, ast.Name(f"{a}′")) for p, a in moving]
             pair = {register: op and formula(op, args), f"{register}′": op and sum_tree(*tangents)}
             for name, e in pair.items():
                 forms = [e, with_replaced(e, numbers)] if op else []

@@ -31,8 +31,10 @@ class Edge(NamedTuple):
 
     label = property(lambda self: mathematical(self.slope),
                      doc="The partial derivative, in the registers of the list.")
-    number = property(lambda self: "" if self.value is None else compact(self.value),
-                      doc="The value in brief, if there is one.")
+    @property
+    def number(self) -> str:
+        """The value in brief, if there is one."""
+        return "" if self.value is None else compact(self.value)
 
     def __repr__(self) -> str:
         return f"<{self.source} → {self.target}: {self.label}{self.number and ' = '}{self.number}>"
@@ -44,8 +46,8 @@ class Solution(dict):
 
     def __str__(self) -> str:
         sums = [f"{name} = {compact(x)}" for name, x in self.items()]
-        return (f"{', '.join(sums[:EDGES])}{', …' * (len(sums) > EDGES)}   "
-                f"({work_text(self.extends, self.combines)})")
+        text = ", ".join(sums[:EDGES] + ["…"] * (len(sums) > EDGES))
+        return f"{text}   ({work_text(self.extends, self.combines)})"
 
 
 class PathWork(NamedTuple):

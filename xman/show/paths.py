@@ -66,8 +66,9 @@ class Path(NamedTuple):
     text: str
     value: Any
 
-    nodes = property(lambda self: " → ".join([edge.source for edge in self.edges[:1]]
-                                             + [edge.target for edge in self.edges]))
+    @property
+    def nodes(self) -> str:
+        return " → ".join([self.edges[0].source, *(edge.target for edge in self.edges)] if self.edges else [])
 
 
 class Paths:
@@ -133,8 +134,9 @@ class Paths:
                             "sum over them without listing them")
         ends = [(edges_between(self.edges, x, y), x, y) for y in self.of for x in self.wrt]
         worth = lambda path: reduce(lambda x, e: graph.times(e.value, x), path, 1.0)
-        return [Path(path, "·".join(map(factor, path)), None if self.values is None else worth(path))
-                for way in ends for path in paths_listed(*way)]
+        listed = [path for way in ends for path in paths_listed(*way)]
+        values = [None if self.values is None else worth(path) for path in listed]
+        return [Path(path, "·".join(map(factor, path)), x) for path, x in zip(listed, values, strict=True)]
 
     def symbolic(self, direction: str = "forward") -> Any:
         """∂of/∂wrt as a formula, multiplied out in the inputs (Reps, Example 4.1); for several a dict.

@@ -86,11 +86,10 @@ def module(name: str, inputs: list[str], summary: str, statements: list[str], ou
     defined = [loop for pattern, loop in LOOP_FUNCTIONS.items() if re.search(pattern, text)] + defined
     text = "\n".join([text, *defined])
     imports = [line for pattern, line in IMPORTS if re.search(pattern, text)]
-    docstring = textwrap.fill(f'"""{summary}"""', LINE_WIDTH, initial_indent="    ", subsequent_indent="    ",
-                              break_long_words=False)
+    docstring = textwrap.wrap(f'"""{summary}"""', LINE_WIDTH - 4, break_long_words=False)
     before = [*imports, *["", ""] * bool(imports), *[f"{each}\n\n" for each in defined]]
-    before += [*in_brackets(f"def {name}(", inputs, "):"), docstring]
-    inside = ["    " + line if line else "" for line in statements]
+    before += in_brackets(f"def {name}(", inputs, "):")
+    inside = ["    " + line if line else "" for line in [*docstring, *statements]]
     return "\n".join([*before, *inside, *in_brackets("    return ", outputs), ""])
 
 

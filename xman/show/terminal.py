@@ -17,8 +17,9 @@ SPELLED = dict(pair.split("=", 1) for pair in (
 def spelled(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    plain = (SPELLED.get(c) or unicodedata.normalize("NFKD", c) for c in error.object[error.start:error.end])
-    return "".join(plain).encode("ascii", "replace").decode(), error.end
+    letters = error.object[error.start:error.end]
+    plain = "".join(SPELLED.get(c) or unicodedata.normalize("NFKD", c) for c in letters)
+    return plain.encode("ascii", "replace").decode(), error.end
 
 
 def spell_out() -> None:

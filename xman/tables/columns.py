@@ -205,6 +205,7 @@ def truth(word: str) -> str:
 
 
 def is_spelling(column: Column) -> bool:
-    return not column.spelling or (column.kind == "date" and column.spelling in FORMS
-                                   or column.kind in ("number", "category") and len(column.spelling) < 40
-                                   and re.fullmatch(EXAMPLE, column.spelling) is not None)
+    spelling = column.spelling
+    if column.kind in ("number", "category"):
+        return not spelling or len(spelling) < 40 and re.fullmatch(EXAMPLE, spelling) is not None
+    return not spelling or column.kind == "date" and spelling in FORMS

@@ -25,14 +25,14 @@ PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open,
 OTHERS = dict(line.split("=") for line in "\x89HDF=HDF5|\xd0\xcf\x11\xe0=an old Excel file|\x93NUMPY=an array of NumPy|"
               "\x80\x04\x95=a pickle|\x80\x05\x95=a pickle|<stata_dta=a file of Stata|$FL2=a file of SPSS|%PDF=a PDF|"
               "<!DOCTYPE=a page of HTML|<html=a page of HTML|<?xml=XML|RIFF=sound or pictures|\x89PNG=a picture".split("|"))
-ENDINGS = {"parquet": "parquet pq", "feather": "feather arrow ipc", "csv": "csv tsv tab txt data",
-           "json": "json jsonl ndjson", "orc": "orc", "sqlite": "sqlite sqlite3 db", "xlsx": "xlsx"}
+# the endings of each kind, the first of which names it
+ENDINGS = "parquet pq|feather arrow ipc|csv tsv tab txt data|json jsonl ndjson|orc|sqlite sqlite3 db|xlsx"
 
 
 def file_kind(path: Path) -> str:
     """The kind of a file by its name: "parquet", "feather", "csv" and so on, or "" for others."""
     endings = [x for x in path.name.lower().split(".")[1:] if x not in ("gz", "bz2", "xz", "zst", "zip")]
-    return next((kind for kind, words in ENDINGS.items() if {*endings[-1:]} & {*words.split()}), "")
+    return next((kind[0] for kind in map(str.split, ENDINGS.split("|")) if {*endings[-1:]} & {*kind}), "")
 
 
 def content_kind(path: Path) -> str:
@@ -173,9 +173,9 @@ def from_json(path: Path, rows: int | None) -> Iterator[Any]:
         return (yield of_rows(path, names, lines))
     if isinstance(document, dict):
         is_columns = all(isinstance(values, (list, dict)) for values in document.values())
-        document = ({name: [*values.values()] if isinstance(values, dict) else values
-                     for name, values in document.items()} if is_columns else [document])
+        cells = lambda values: [*values.values()] if isinstance(values, dict) else values
+        document = {name: cells(values) for name, values in document.items()} if is_columns else [document]
     yield of_frame(document)
 
 
-READERS = {"parquet": parquet, "feather": feather, "orc": orc, "sqlite": sqlite, "xlsx": xlsx, "json": from_json}
+READERS = dict(parquet=parquet, feather=feather, orc=orc, sqlite=sqlite, xlsx=xlsx, json=from_json)

@@ -32,8 +32,8 @@ def cell_kind(arrow_type: Any) -> str:
     arrow_type = arrow_type.value_type if types.is_dictionary(arrow_type) else arrow_type
     tests = {"truth": "boolean", "number": "integer floating decimal", "date": "date timestamp",
              "null": "null", "text": "string large_string string_view"}
-    return next((kind for kind, words in tests.items()
-                 if any(getattr(types, f"is_{word}")(arrow_type) for word in words.split())), "")
+    is_any = lambda words: any(getattr(types, f"is_{word}")(arrow_type) for word in words.split())
+    return next((kind for kind, words in tests.items() if is_any(words)), "")
 
 
 def of_frame(frame: Any) -> pyarrow.Table:
@@ -85,9 +85,8 @@ def usual(table: pyarrow.Table) -> pyarrow.Table:
     pa, pandas = arrow(), (table.schema.metadata or {}).get(b"pandas")
     index = json.loads(pandas)["index_columns"] if pandas else ()
     table = table.select([k for k, name in enumerate(table.column_names) if name not in index])
-    columns = [pa.chunked_array([usual_cells(chunk) for chunk in
-                                 (*column.chunks, column.slice(0, 0).combine_chunks())])  # it tells the type
-               for column in table.columns]
+    pieces = [(*column.chunks, column.slice(0, 0).combine_chunks()) for column in table.columns]
+    columns = [pa.chunked_array([*map(usual_cells, chunks)]) for chunks in pieces]  # the last tells the type
     return pa.table(columns, table.column_names)
 
 
@@ -98,8 +97,8 @@ def usual_cells(array: Any) -> Any:
     if isinstance(array.type, pa.BaseExtensionType):
         if closed := getattr(array.type, "closed", None):  # pandas' intervals, in its words
             before, after = {"left": "[)", "right": "(]", "both": "[]", "neither": "()"}[closed]
-            return pa.array([x if x is None else f"{before}{x['left']}, {x['right']}{after}"
-                             for x in array.storage.to_pylist()], "string")
+            text = lambda x: x and f"{before}{x['left']}, {x['right']}{after}"
+            return pa.array([*map(text, array.storage.to_pylist())], "string")
         return usual_cells(array.storage)
     if types.is_duration(array.type):
         microseconds = array.cast(pa.duration("us"), safe=False).cast("int64").cast("float64")

@@ -148,8 +148,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     steps, output = lines(columns, [*map(statistics_of, columns, arrays)], registers)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
     profile.append((target, "target", *summary(y, goal.kind)))
-    return Prepared(tuple(columns), steps, output, goal, classes, scale_of(y, classes, task), profile, notes,
-                    shape)
+    scale = scale_of(y, classes, task)
+    return Prepared(tuple(columns), steps, output, goal, classes, scale, profile, notes, shape)
 
 
 def scale_of(y: np.ndarray, classes: Collection[str], task: str | None) -> tuple[float, float]:
@@ -161,8 +161,7 @@ def as_column(y: Any, rows: int) -> Any:
     """Targets, one for each row, as a column. TableError for another number of them."""
     pa = arrow()
     try:
-        column = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__")
-                                 else [pa.array(np.ravel(np.asarray(y)))])
+        column = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__") else [pa.array(np.ravel(y))])
     except pa.ArrowException as error:
         raise TableError(f"the targets are no column: {first_line(error)}") from None
     if len(column) != rows:
@@ -178,8 +177,9 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     X, chunks = (X, chunks) if len(rows) == X.shape[0] else (X[rows], chunks.take(rows))
     goal, classes, y = target_facts(chunks, "target", task, False, None, notes)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
-    steps, output = ((WengertList(), "X") if hasattr(X, "tocsr")
-                     else lines([column], [statistics_of(column, np.asarray(X, float))], {"X"}))
+    steps, output = WengertList(), "X"
+    if not hasattr(X, "tocsr"):
+        steps, output = lines([column], [statistics_of(column, np.asarray(X, float))], {"X"})
     shape = eval(steps, {"X": X[:1]})[output].shape[1:]
     return Prepared((column,), steps, output, goal, classes, scale_of(y, classes, task), [], notes, shape)
 
@@ -218,9 +218,9 @@ def lines(columns: Sequence[Column], facts: Sequence[Any], registers: set[str]) 
                           Moments(*map(np.concatenate, zip(*(fact for _, fact in numeric), strict=True))))
     for column, fact in zip(columns, facts, strict=True):
         if column.kind == "array":
-            flat = (column.register if column.spelling.isdecimal()
-                    else line("reshape", column.register, (-1, len(fact.mean))))
-            blocks += numbers(line, flat, fact)
+            shape, flat = (-1, len(fact.mean)), column.spelling.isdecimal()
+            rows = column.register if flat else line("reshape", column.register, shape)
+            blocks += numbers(line, rows, fact)
         elif column.kind == "category":
             vocabulary = sorted(word for word, _ in fact.most_common(COMMON))
             codes = line("codes", column.register, tuple(vocabulary))

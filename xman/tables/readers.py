@@ -105,8 +105,8 @@ def read_libsvm(path: str | Path, features: int | None = None,
         starts.append(len(indices))
     first = int(min(indices, default=1) > 0) if first is None else first
     shape = len(labels), max(indices, default=first - 1) + 1 - first if features is None else features
-    return csr_matrix((np.array(values, np.float32), np.array(indices, np.int32) - np.int32(first), starts),
-                      shape), labels, first
+    places = np.array(indices, np.int32) - np.int32(first)
+    return csr_matrix((np.array(values, np.float32), places, starts), shape), labels, first
 
 
 def read_titles(path: str | Path) -> tuple[list[str], list[str]]:

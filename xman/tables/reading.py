@@ -52,8 +52,7 @@ def files_of(path: Path) -> list[Path]:
     """The file itself, or the files of a folder that hold a table, sorted by name."""
     if not path.is_dir():
         return [path]
-    files = [file for file in sorted(path.iterdir()) if file_kind(file)
-             and not file.name.startswith((".", "_"))]
+    files = [x for x in sorted(path.iterdir()) if file_kind(x) and not x.name.startswith((".", "_"))]
     if not files:
         raise TableError(f"{path}: the folder holds no table; wanted files such as part-1.csv or "
                          "part-1.parquet")
@@ -106,12 +105,11 @@ def of_csv(path: Path, header: bool | None, name_lists: NameLists, rows: int | N
 
 def options(form: Form, block: int = 2 ** 20) -> tuple[Any, Any, Any]:
     """pyarrow's options to read, parse and convert a file of this form, in blocks of so many bytes."""
-    csv = arrow().csv
-    return (csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding,
-                            block_size=block),
+    csv, types = arrow().csv, dict.fromkeys(form.names, "string")
+    place = {"skip_rows": form.header, "encoding": form.encoding, "block_size": block}
+    return (csv.ReadOptions(column_names=form.names, **place),
             csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
-            csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True,
-                               column_types=dict.fromkeys(form.names, "string")))
+            csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types))
 
 
 def of_text(text: bytes, form: Form) -> pyarrow.Table:
@@ -160,8 +158,8 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, name_lists
             head.decode("utf8")
         except UnicodeDecodeError as error:
             encoding = "utf8" if error.start > len(head) - 4 else "cp1252"
-    text = head.decode("utf-8-sig" if encoding == "utf8" else encoding,
-                       "replace").replace("\r\n", "\n").replace("\r", "\n")
+    text = head.decode("utf-8-sig" if encoding == "utf8" else encoding, "replace")
+    text = re.sub("\r\n?", "\n", text)
     if (nul := text.find("\0")) >= 0:
         line = text[:nul].count("\n") + 1
         raise TableError(f"{path}, line {line}: found a NUL byte, so this is no text; wanted CSV, or a "
@@ -189,9 +187,9 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, name_lists
         names = next((list(row) for row in name_lists if len(row) == len(names)), numbered)
     names = distinct(path, names)
     # pyarrow reads on below the header's own lines, of which a quoted name can take several
-    lines = file[:len(file) - len(text.lstrip("\n"))].count("\n")
-    return Form(delimiter, encoding, names, lines + 1 + sum(name.count("\n") for name in rows[0]) if header
-                else 0, '"' in text)
+    above = file[:len(file) - len(text.lstrip("\n"))].count("\n")
+    lines = above + 1 + sum(name.count("\n") for name in rows[0]) if header else 0
+    return Form(delimiter, encoding, names, lines, '"' in text)
 
 
 def records(text: str, delimiter: str, is_complete: bool, limit: int = 100) -> list[list[str]]:

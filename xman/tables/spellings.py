@@ -1,45 +1,37 @@
 """How people write numbers and dates. A spelling is an example, "1.234,5 €", or a form, "%d.%m.%Y %H:%M"."""
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .frames import arrow
 
-NULLS = ["", *r"""NA na N/A n/a NaN nan NAN Nan NaT --- null NULL Null None #N/A #n/a -nan -NaN
-n.a. N.A. <NA> (null) \N ? - -- — . #VALUE! #DIV/0! #REF! #NAME? #NUM! #NULL!""".split()]
-# what stands for a missing number or date; among other words each may be an answer as good as any
-ABSENT = ("none|nil|missing|unknown|undefined|unavailable|not available|not applicable|no data|blank|(blank)|tbd|tba|nd|"
-          "n.d.|n/d|nv|n.v.|n/v|n.b.|..|...|–|:|k.a.|k. a.|keine|keine angabe|keine daten|unbekannt|fehlt|fehlend|leer|"
-          "(leer)|s/d|s.d.|sin dato|sin datos|desconocido|no disponible|nc|n.c.|n/c|ns/nc|inconnu|manquant|vide|"
-          "non disponible|non renseigné|sconosciuto|mancante|non disponibile|não disponível|desconhecido|sem dados|"
-          "brak|onbekend|nvt|n.v.t.").split("|")
+# what people write, which is no code: "null" and "absent" stand for what is missing, the second for a
+# number or a date alone, since among other words each may be an answer as good as any; "systems" are the
+# marks between thousands, and before decimals, of which what comes first counts where two mean the same;
+# "months" are how they begin in English, Spanish, Italian, Portuguese, French, German, Dutch, Polish,
+# Norwegian, Russian, Ukrainian, Turkish, Czech, Hungarian, Romanian, Finnish, where the longest counts
+# (marraskuu is November); "hours_east" has the zones whose letters mean one thing, as CST, IST and BST do
+# not
+WRITTEN = json.loads(Path(__file__).with_name("spellings.json").read_text("utf-8"))
+NULLS, ABSENT, SYSTEMS, HOURS_EAST = (WRITTEN[key] for key in ("null", "absent", "systems", "hours_east"))
+DATES, PERIODS, TIMES, MOMENTS = (WRITTEN[key] for key in ("dates", "periods", "times", "moments"))
+FORMS = (*DATES, *PERIODS, *TIMES, *MOMENTS, *(f"{date} {time}" for date in DATES for time in TIMES))
+MONTH_OF = {start: k for k, month in enumerate(WRITTEN["months"]) for start in month.split()}
 PLAIN = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?i:inf|infinity|nan)"
 # a post code such as 01234, a telephone number; and a column of Internet addresses
 IDENTIFIER, ADDRESS = r"0[0-9]+|\+[0-9][0-9 ]{6,}[0-9]", r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
 SIGN, SPACE = "[-+\u2212\u2013]?", "[ \u00a0\u2009\u202f]"  # U+2212 is the minus sign, U+2013 a dash
 SEPARATORS = {"": "", ".": r"\.", ",": ",", " ": SPACE, "'": "['\u2019]", "_": "_"}
-# the marks between thousands, and before decimals; what comes first counts where two of them mean the same
-SYSTEMS = ("", "."), ("", ","), (",", "."), (".", ","), (" ", "."), (" ", ","), ("'", "."), ("'", ","), ("_", ".")
 CURRENCY = ("(?:[A-Z]{0,3}[$€£¥₹₽₩₺₴₦₫฿₪]|Fr\\.|Rs\\.?|kr\\.?|%|"
             "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|INR|JPY|NOK|PLN|SEK|USD|Rp|RM|Kč|Ft|zł|lei)")
 UNIT = r"(?:[^\W\d_²³¹¼-¾⅐-↋①-⓿][^\s0-9.,:;()-]{0,9}[0-9]?|[°%‰][^\W\d_]?)"  # 70½ is no 70 of a unit ½
 EXAMPLE = "(?P<prefix>[^0-9]*)1(?:(?P<group>[., '_])234)?(?P<point>[.,])5(?P<suffix>.*)"
-# how the months begin in English, Spanish, Italian, Portuguese, French, German, Dutch, Polish, Norwegian,
-# Russian, Ukrainian, Turkish, Czech, Hungarian, Romanian, Finnish; the longest counts: marraskuu is November
-MONTHS = """jan ene gen sty янв січ oca led ian tam|feb fév fev lut фев лют şub úno helm
-mar mär már maa mrt мар бер bře|apr avr abr kwi апр кві nis dub ápr huht|may mai mag mei maj май мая тра květ máj touk
-jun juin giu cze июн чер haz červn červen jún iun kes|jul juil lug lip июл лип tem červenc júl iul hein
-aug ago aoû sie авг сер ağu srp elo|sep set wrz сен вер eyl září sze syy
-oct okt ott out paź окт жов eki říj lok|nov lis ноя noi kas marras|dec dez déc dic gru дек гру ara pro des joul"""
-MONTH_OF = {start: k for k, month in enumerate(re.split("[|\n]", MONTHS)) for start in month.split()}
-# zones whose letters mean one thing: CST, IST and BST do not
-HOURS_EAST = dict(re.findall("([A-Z]+)([-+][0-9]+)", (
-    "EST-05 EDT-04 CDT-05 MST-07 MDT-06 PST-08 PDT-07 WET+00 WEST+01 CET+01 CEST+02 MEZ+01 MESZ+02 EET+02 EEST+03 "
-    "MSK+03 JST+09 KST+09 AEST+10 AEDT+11")))
 ZONE = (f"(?P<zone> ?(?:Z|UTC|GMT|{'|'.join(HOURS_EAST)}" r"|[-+][0-9]{2}(?::?[0-9]{2})?))?(?:\[[A-Za-z_/]+\])?"
         "(?: Uhr| ?h)?")
 CODES = {"%Y": "(?P<Y>[0-9]{4})", "%y": "(?P<y>[0-9]{2})", "%b": r"(?P<b>[^\s0-9.,:;/+-]{3,12})\.?",
@@ -49,18 +41,11 @@ CODES = {"%Y": "(?P<Y>[0-9]{4})", "%y": "(?P<y>[0-9]{2})", "%b": r"(?P<b>[^\s0-9
 COMPACT, TOO_LONG = "(?:19|20)[0-9]{6}(?:[0-9]{4}(?:[0-9]{2})?)?", "[1-9][0-9]{16,}"
 SECONDS, MONTH = "1[0-9]{9}(?:[0-9]{3})?", "(?:0[1-9]|1[0-2])"
 YEAR_AND_MONTH, MONTH_AND_YEAR = f"(?:19|20)[0-9]{{2}}{MONTH}", rf"{MONTH}\.(?:19|20)[0-9]{{2}}"
-DATES = ("%Y%m%d|%Y-%m-%d|%d-%m-%Y|%m-%d-%Y|%Y/%m/%d|%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%Y.%m.%d|%d.%m.%y|%m/%d/%y|%d/%m/%y|"
-         "%d-%m-%y|%m-%d-%y|%d %b %Y|%d-%b-%Y|%d-%b-%y|%d/%b/%Y|%b %d %Y|%Y-%b-%d|%y-%m-%d|%Y年%m月%d日|%Y년 %m월 %d일|"
-         "%Y.%m.%d.|%Y. %m. %d.").split("|")
-PERIODS = ("%Y-%m|%Y%m|%m/%Y|%m.%Y|%b %Y|%b-%Y|%b-%y|%Y/%m|%Y-Q%q|%Y Q%q|%YQ%q|Q%q %Y|Q%q-%Y|Q%q/%Y|Q%q %y|%qQ%Y|%qQ%y|T%q %Y|"
-           "%q. Quartal %Y|%Y-W%V|%YW%V|%Y-W%V-%u|%YW%V%u|W%V/%Y|W%V %Y|KW %V %Y|KW %V/%Y|%V. KW %Y").split("|")
-TIMES = "%H:%M", "%I:%M %p", "%I %p"
-# digits of Arabic, Persian, Hindi and of full width
+IN_DIGITS = {"%Y%m%d": COMPACT, "%Y%m%d%T": COMPACT, "%Y%m": YEAR_AND_MONTH, "%m.%Y": MONTH_AND_YEAR}
 # spaces, and what has no width or only an order
 UNSEEN = r"[\s\pZ\x{ad}\x{61c}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{2069}\x{feff}]"
+# of Arabic, Persian, Hindi and of full width
 DIGITS = {ord(zero) + k: str(k) for zero in "٠۰०０" for k in range(10)} | {ord("٫"): ".", ord("٬"): ","}
-FORMS = (*DATES, *PERIODS, *TIMES, "%H.%M Uhr", "%Y%m%d%T", "%b %d %H:%M %Y",
-         *(f"{date} {time}" for date in DATES for time in TIMES))
 
 
 def texts(chunks: Any, is_number: bool = False) -> Any:
@@ -199,8 +184,7 @@ def dates(words: Any, form: str) -> np.ndarray:
         return looked_up(pc.struct_field(fields, name), lambda x: value(x) if x else default)
 
     year = of("Y", 1970) + of("y", 0, lambda x: int(x) + (30 if int(x) < 69 else -70))
-    month = of("m", 1) + of("q", 0, lambda x: 3 * int(x) - 3) + of("b", 0, lambda x: next(
-        (MONTH_OF[start] for n in range(7, 2, -1) if (start := x.lower()[:n]) in MONTH_OF), 99))
+    month = of("m", 1) + of("q", 0, lambda x: 3 * int(x) - 3) + of("b", 0, month_called)
     day, week, hour, minute, second = of("d", 1), of("V", 1), of("H"), of("M"), of("S")
     months = (12 * (year - 1970) + month - 1).astype(int)
     moments = months.astype("datetime64[M]").astype("datetime64[D]") + (day - 1).astype(int)
@@ -221,6 +205,12 @@ def dates(words: Any, form: str) -> np.ndarray:
     milliseconds = 60_000 * (60 * hour + minute - of("zone", 0, minutes_east)) + 1000 * second
     moments = moments.astype("datetime64[ms]") + np.rint(milliseconds).astype(int)
     return np.where(null, np.datetime64("NaT"), moments)
+
+
+def month_called(word: str) -> int:
+    """The number of the month that a word begins as, from 0; 99 for no month."""
+    starts = (word.lower()[:n] for n in range(7, 2, -1))
+    return next((MONTH_OF[start] for start in starts if start in MONTH_OF), 99)
 
 
 def minutes_east(zone: str) -> float:
@@ -248,48 +238,31 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
     some_words = words[:9].to_pylist()
     if not some_words:
         return "", "", ""
-    if all_match(words, "[+0-9 ]+|" + PLAIN):
-        if len(identifiers := words.filter(matching(words, IDENTIFIER))):
-            return "", "", (f"holds identifiers, such as {identifiers[0]}, and so counts as words; leave out "
-                            "zeros and + in front of digits where it is a number")
+    if all_match(words, "[+0-9 ]+|" + PLAIN) and len(named := words.filter(matching(words, IDENTIFIER))):
+        doubt = (f"holds identifiers, such as {named[0]}, and so counts as words; leave out zeros and + in "
+                 "front of digits where it is a number")
+        return "", "", doubt
     if all_match(words, TOO_LONG):
-        return "", "", (f"holds whole numbers such as {words[0]}, longer than a number keeps, and so counts "
-                        "as words; leave them out where they only name the rows")
-    for form, like in ("%Y%m%d", COMPACT), ("%Y%m%d%T", COMPACT), ("%Y%m", YEAR_AND_MONTH), (
-            "%m.%Y", MONTH_AND_YEAR):
-        if len(words) > 2 and all_match(words, like) and is_sound(words, form):
+        doubt = (f"holds whole numbers such as {words[0]}, longer than a number keeps, and so counts as "
+                 "words; leave them out where they only name the rows")
+        return "", "", doubt
+    for form, like in IN_DIGITS.items() if len(words) > 2 else ():
+        if all_match(words, like) and is_sound(words, form):
             return "date", form, f": {words[0]} is read as the day {str(dates(words[:1], form)[0])[:10]}"
     if len(words) > 2 and all_match(words, SECONDS):
-        moment = np.datetime64(int(words[0].as_py()[:10]), "s")
-        return "number", "", (f"counts as numbers; if {words[0]} is {moment}, seconds since 1970, write "
-                              "dates, from which hours and weekdays are learnt")
-    if all_match(words, PLAIN):
-        if not all_match(words, SIGN + r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"):
-            return "number", "", ""
-    patterns = {form: pattern for form in FORMS if any(  # 3 PM is a time, and no number of a unit PM
-        re.fullmatch(pattern := date_pattern(form), word, re.ASCII) for word in some_words)}
+        doubt = (f"counts as numbers; if {words[0]} is {np.datetime64(int(words[0].as_py()[:10]), 's')}, "
+                 "seconds since 1970, write dates, from which hours and weekdays are learnt")
+        return "number", "", doubt
+    if all_match(words, PLAIN) and not all_match(words, SIGN + r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"):
+        return "number", "", ""
+    fits = lambda form: any(re.fullmatch(date_pattern(form), word, re.ASCII) for word in some_words)
+    patterns = {form: date_pattern(form) for form in FORMS if fits(form)}  # 3 PM is no number of a unit PM
     patterns |= {x: number_pattern(x) for word in some_words for x in number_spellings(word)}
     if all_match(words, ADDRESS):
         patterns = {}
     possible = [x for x in patterns if all_match(words, patterns[x]) and is_sound(words, x)]
     if not possible:
-        shares = {x: pc.mean(matching(words, patterns[x]).cast("int8")).as_py() for x in patterns}
-        nearest = max(shares, key=shares.__getitem__, default="")
-        if not nearest or not 0.5 <= shares[nearest]:
-            cells = words[:99].to_pylist()
-            skeletons = {re.sub("[0-9]+", "0", x) for x in cells}  # ca. 70, ca. 174, … are ca. 0
-            regular = len(skeletons) <= 20 < len(cells) and all("0" in x for x in skeletons)
-            digits, letters = ([sum(map(test, x)) for x in cells] for test in (str.isdigit, str.isalpha))
-            if not regular and np.mean(np.array(digits) > np.minimum(letters, 9)) < 0.9:
-                return "", "", ""
-            return "", "", (f"holds digits, such as {some_words[0][:40]!r}, spelled as no number and no date "
-                            "known here, and so counts as words: write 1.5, 2024-01-31 or 12:30 where it is "
-                            "one")
-        others = (words.filter(pc.invert(matching(words, patterns[nearest]))).to_pylist()
-                  or [x for x in words[:99].to_pylist() if not is_sound(arrow().array([x]), nearest)])
-        kind, examples = "date" if nearest in FORMS else "number", ", ".join(repr(x[:40]) for x in others[:3])
-        return "", "", (f"holds words among {kind}s, such as {examples}, and so counts as words: mend or "
-                        f"empty those cells where it is a {kind} such as {nearest}")
+        return "", "", in_the_way(words, patterns)
     forms = sorted((x for x in possible if x in FORMS), key=lambda form: form.startswith("%d") != day_first)
     if not forms:
         return chosen_number(words, possible, decimal)
@@ -303,6 +276,26 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
             f"--{'no-' * day_first}day-first reads them as")
     other = f"; {flag} {rivals[0]}" if rivals else ""
     return "date", possible[0], other and f": dates are read as {possible[0]}{other}"
+
+
+def in_the_way(words: Any, patterns: Mapping[str, str]) -> str:
+    """What keeps words from being all numbers, or all dates, in one spelling; "" for ordinary words."""
+    pc, cells = arrow().compute, words[:99].to_pylist()
+    shares = {x: pc.mean(matching(words, patterns[x]).cast("int8")).as_py() for x in patterns}
+    nearest = max(shares, key=shares.__getitem__, default="")
+    if not nearest or not 0.5 <= shares[nearest]:
+        skeletons = {re.sub("[0-9]+", "0", x) for x in cells}  # ca. 70, ca. 174, … are ca. 0
+        regular = len(skeletons) <= 20 < len(cells) and all("0" in x for x in skeletons)
+        digits, letters = ([sum(map(test, x)) for x in cells] for test in (str.isdigit, str.isalpha))
+        if not regular and np.mean(np.array(digits) > np.minimum(letters, 9)) < 0.9:
+            return ""
+        return (f"holds digits, such as {cells[0][:40]!r}, spelled as no number and no date known here, and "
+                "so counts as words: write 1.5, 2024-01-31 or 12:30 where it is one")
+    others = (words.filter(pc.invert(matching(words, patterns[nearest]))).to_pylist()
+              or [x for x in cells if not is_sound(arrow().array([x]), nearest)])
+    kind, examples = "date" if nearest in FORMS else "number", ", ".join(repr(x[:40]) for x in others[:3])
+    return (f"holds words among {kind}s, such as {examples}, and so counts as words: mend or empty those "
+            f"cells where it is a {kind} such as {nearest}")
 
 
 def matching(words: Any, pattern: str) -> Any:

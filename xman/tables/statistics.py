@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +26,9 @@ class Moments(NamedTuple):
         """The moments of both pieces together (Chan, Golub and LeVeque 1979, eqs. 2.1)."""
         n = self.count + piece.count
         shift, share = piece.mean - self.mean, piece.count / np.maximum(n, 1)
-        return Moments(n, self.mean + shift * share, self.squares + piece.squares + shift ** 2 * share
-                       * self.count, self.missing + piece.missing, np.minimum(self.low, piece.low),
-                       np.maximum(self.high, piece.high))
+        squares = self.squares + piece.squares + shift ** 2 * share * self.count
+        ends = np.minimum(self.low, piece.low), np.maximum(self.high, piece.high)
+        return Moments(n, self.mean + shift * share, squares, self.missing + piece.missing, *ends)
 
     def deviation(self) -> np.ndarray:
         """The standard deviation of each column; if all numbers equal a, the larger of |a| and 1."""
@@ -41,8 +42,9 @@ def moments(X: np.ndarray) -> Moments:
     finite = np.isfinite(X)
     count = finite.sum(0)
     mean = np.where(finite, X, 0.0).sum(0) / np.maximum(count, 1)
-    return Moments(count, mean, (np.where(finite, X - mean, 0.0) ** 2).sum(0), len(X) - count,
-                   np.min(X, 0, initial=np.inf, where=finite), np.max(X, 0, initial=-np.inf, where=finite))
+    squares = (np.where(finite, X - mean, 0.0) ** 2).sum(0)
+    low, high = (end(X, 0, initial=far, where=finite) for end, far in ((np.min, np.inf), (np.max, -np.inf)))
+    return Moments(count, mean, squares, len(X) - count, low, high)
 
 
 class Words(NamedTuple):
@@ -58,9 +60,8 @@ class Words(NamedTuple):
 def word_statistics(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
     """The Words of strings, each cut to so many characters. several: whether cells hold several, if known."""
     cells = array.tolist()
-    several = (sum(" " in cell for cell in cells[:SAMPLE]) > len(cells[:SAMPLE]) / 2 if several is None
-               else several)
+    if several is None:
+        several = sum(" " in cell for cell in cells[:SAMPLE]) > len(cells[:SAMPLE]) / 2
     n = min(characters, max(map(len, cells), default=0))
-    counted = ((word for cell in cells for word in {*split_words(cell)}) if several
-               else "".join(cell[:n] for cell in cells))
-    return Words(Counter(counted), n, several)
+    counted = ({*split_words(cell)} if several else cell[:n] for cell in cells)
+    return Words(Counter(chain.from_iterable(counted)), n, several)

@@ -16,8 +16,15 @@ from xman.grade.reports.gradebook import write_rows
 from xman.grade.submissions import Submission
 from xman.grade.term.book import book_of, days_late, marks_table
 from xman.grade.term.files import book_rows, canvas_gradebook, moodle_worksheet
-from xman.grade.term.hand_in import HandIn, gradescope_export, gradescope_metadata, hand_in_of, keep_hand_ins, kept_hand_ins
-from xman.grade.term.owners import owned
+from xman.grade.term.hand_in import (
+    HandIn,
+    gradescope_export,
+    gradescope_metadata,
+    hand_in_of,
+    keep_hand_ins,
+    kept_hand_ins,
+    owned,
+)
 
 ZONE = ZoneInfo("Europe/Berlin")
 DUE = BERLIN + "penalty = 10\n[one]\ndue = 2026-11-06T23:59:00\n"

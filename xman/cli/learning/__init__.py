@@ -38,8 +38,9 @@ from .pages import (
     tested,
     write_model,
 )
-from .plans import Shape, TrainingPlan, on_all_rows, planned, read
+from .plans import READERS, Shape, TrainingPlan, on_all_rows, planned
 
+OPTIONS = Path(__file__).with_name("options.txt")  # of `xman train`: names, kind, help
 # (option, module, purpose): what is missing for the files at the end is said before training
 WRITERS = [("report", "jinja2", "a page of a model"), ("report", "matplotlib.figure", "a plot"),
            ("plot", "matplotlib.figure", "a plot"), ("save", "safetensors.numpy", "a checkpoint or a model"),
@@ -76,8 +77,8 @@ def settings_tried(plan: TrainingPlan, options: dict[str, Any], folds: int | Non
         combination = dict(zip(grid, values, strict=True))
         # patience needs a validation
         unfit = ("plot", *("patience", "validation") * bool(folds))
-        cases.append((combination, plan.network, {"progress": False} | {
-            name: x for name, x in plan.settings(options | combination).items() if name not in unfit}))
+        fixed = {name: x for name, x in plan.settings(options | combination).items() if name not in unfit}
+        cases.append((combination, plan.network, {"progress": False} | fixed))
     if not grid:
         trials = cross_validate(plan.network, plan.data.train, folds, **cases[0][-1])
         if show:
@@ -111,8 +112,8 @@ def rate_of(plan: TrainingPlan, options: dict[str, Any]) -> float:
     several = [name for name, x in options.items() if isinstance(x, tuple)]
     if word := [*several, *({"lr"} & {*options})]:
         raise XManError(f"--find-lr is for one value of each setting, and no --lr: leave --{word[0]} away")
-    fixed = {name: x for name, x in plan.settings(options).items() if name not in (
-        "lr", "schedule", "validation", "patience", "checkpoint", "plot")}
+    unfit = "lr", "schedule", "validation", "patience", "checkpoint", "plot"
+    fixed = {name: x for name, x in plan.settings(options).items() if name not in unfit}
     rate = find_rate(plan.network, plan.data.train, **fixed).lr
     print(f"the loss falls fastest at the rate {rate:g}", file=sys.stderr)
     return rate
@@ -128,8 +129,8 @@ def choose_and_fit(plan: TrainingPlan, options: dict[str, Any], show: bool, *, f
     if (plan.by_folds or not plan.unseen) and any(isinstance(x, tuple) for x in options.values()):
         folds = folds or (5 if plan.rows > 1000 else min(10, plan.rows))
     options, trials, sentence = settings_tried(plan, options, folds, show, usual, draws)
-    result = fit(plan.network, plan.data.train,
-                 **{"progress": show, "prepared": plan.data.prepared} | plan.settings(options))
+    settings = {"progress": show, "prepared": plan.data.prepared} | plan.settings(options)
+    result = fit(plan.network, plan.data.train, **settings)
     return Choice(options, trials, sentence, result, time.perf_counter() - started)
 
 
@@ -139,8 +140,8 @@ def fit_again(choice: Choice, plan: TrainingPlan) -> Result:
     judged = result.history and "validation_loss" in result.history[-1]
     settings = plan.settings(choice.options | ({"epochs": result.best} if judged else {}))
     settings = {key: x for key, x in settings.items() if key not in ("checkpoint", "plot", "patience")}
-    final = fit(plan.network, plan.data.train,
-                **settings | {"progress": False, "prepared": plan.data.prepared})
+    settings |= {"progress": False, "prepared": plan.data.prepared}
+    final = fit(plan.network, plan.data.train, **settings)
     # these show the choice
     return final._replace(history=result.history, best=result.best, reason=result.reason)
 
@@ -152,6 +153,20 @@ def facts_of_training(plan: TrainingPlan, choice: Choice, rows: int) -> dict[str
     return {"model": plan.model, "data": plan.source, **settings, **choice.options, "rows": rows}
 
 
+def tell_training(choice: Choice, facts: dict[str, Any], test: dict[str, Any], plan: TrainingPlan, *,
+                  as_json: bool) -> None:
+    """Print what became of a training, in lines or as JSON."""
+    if as_json:
+        facts = facts | facts_of(choice.result, choice.trials, choice.seconds) | test
+        return print(json.dumps(json_terms(facts)))
+    print_result(choice.result, choice.sentence, choice.seconds)
+    if "temperature" in facts:
+        print(f"temperature {facts['temperature']:.3g}, of {plan.unseen:,} validation rows")
+    if facts["rows"] > plan.rows:
+        print(f"then fitted to all {facts['rows']:,} rows, for --save; the test is of the fit before")
+    print(test_text(test), end="")
+
+
 def file_of_standard_input() -> str:
     """The path of a file with what standard input gives; errors name it."""
     path = Path(tempfile.mkdtemp()) / "standard input"
@@ -161,69 +176,14 @@ def file_of_standard_input() -> str:
 
 @xman.command()
 @click.argument("model", metavar="|".join([*MODELS, "path/to/model.py:Class|…:'Class(64, 10)'"]))
-@option_table(f"""
-    --data=digits   digits|names|FILE  The data to learn from.
-    --epochs        whole         Passes over the data.
-    --batch-size    size,…        How many rows a minibatch has.
-    --optimizer     optimizer,…   Mostly adam by default. The last three take all rows at once, without rate and batch size.
-    --lr            number,…      The learning rate, for adam a hundredth of sgd's. Of several, 0.1,0.01, the best is taken.
-    --find-lr       flag          Take the rate at which the loss falls fastest, of a hundred steps at rising rates.
-    --schedule      cosine|step:EPOCHS:FACTOR|exponential:FACTOR  How the rate falls: to 0, by FACTOR every EPOCHS, or each.
-    --warm-up=0     whole         Epochs in which the rate rises.
-    --weight-decay  number,…      The share of a parameter that is added to its gradient, or with adamw taken off.
-    --l1            number,…      Add to the loss this times the sum of the weights' absolute values.
-    --l2            number,…      Add to the loss this times half the sum of the weights' squares (ridge regression, with linear).
-    --class-weight  balanced      Give each class the same total weight.
-    --folds         folds         First cross-validate on so many folds of the rows.
-    --draws         size          Of all combinations of several values, try so many, drawn at random.
-    --test-fraction=0.2    share  The share of a single file's rows that the model is judged by; 0 for none.
-    --validation-fraction  share  The share of rows that choose settings.  [default: 0.1, and 0 where folds choose a penalty]
-    --ordered-by    COLUMN        Order the rows by this column of dates or numbers, and judge by the last ones.
-    --weights       COLUMN        The column that holds the rows' weights.
-    --category      COLUMN*       A column whose numbers only name things; may be repeated.
-    --cost          CLASS=NUMBER*  The cost of an error on a row of this class; 1 for others. Predictions keep it low.
-    --calibrate     flag          Fit a temperature for the probabilities to the validation rows.
-    --clip          number,…      The largest norm of the gradient.
-    --clip-value    number,…      The largest entry of the gradient.
-    --seed=0        whole         Seed of the first parameters, the order of rows, and the split of a file.
-    --hidden        size*         Size of a hidden layer; repeat it for more layers.
-    --activation    OPERATOR      The activation of the hidden layers: tanh, relu, … (see xman ops).
-    --last          OPERATOR      An activation for the last layer too.
-    --basis         basis         The functions of the basis: x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′).
-    --loss          TEXT          crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.
-    --max-len       size          How many characters of a title are read.
-    --patience      size          Stop after so many epochs without a better validation loss.
-    --threshold     least         Stop when no parameter moves by more than this in an epoch.
-    --checkpoint    FILE          Save to this file after each epoch and on Ctrl-C or SIGTERM, and go on from it if it exists.
-    --checkpoint-every  seconds   Save within an epoch too, at this interval.  [default: 60]
-    {READING}
-    --target        COLUMN        The column to predict.  [default: the last]
-    --ignore        COLUMN*       A column to leave out; may be repeated.
-    --task          classify|regress|count  What the target is; a count is not rescaled.  [default: by its looks]
-    --day-first/--no-day-first  flag  Whether 03/04/2024 is the third of April.
-    --decimal       point         The decimal mark, if 4,216 could be 4.216 or 4216.  [default: by the column]
-    --save          FILE.safetensors  Write the trained model, for xman predict and xman.load.
-    --report        FILE.html     Write a page: the model, its list, its curves and its worst mistakes.
-    --plot          FILE.png      Draw the learning curve.
-    --engine        engine        The engine that runs the list.  [default: auto]
-    --threads=1     size          Threads of BLAS; more than one pays only for large models.
-    --memory        MB            Stream --data, with so many megabytes of rows at a time.
-    --accumulate    size          How many pieces a worker cuts its part of a minibatch into, to save memory.
-    --mesh          data=N,model=M  Cut rows over N devices of JAX, and matrices over M.
-    --precision     mixed         Round the factors of products to bfloat16, and sum in float32.
-    --explain       flag          If the loss turns NaN, say which line made it so.
-    --workers,together=1  size    How many processes share the rows, or the trials, by MPI.
-    --restarts=0    whole         How often a run that was killed is started again.
-    --timeout={TIMEOUT:g}  seconds  How long workers wait for one that hangs, in seconds.
-    --quiet         flag          Print only the result, not the list and the progress.
-    {JSON}
-    """, optimizer=click.Choice([*OPTIMIZERS, *METHODS]), basis=click.Choice(KINDS), engine=click.Choice(["auto", *ENGINES]),
-         receivers=(read, Shape, choose_and_fit, write_model, Settings), folds=click.IntRange(2),
-         least=click.FloatRange(0), point=click.Choice([".", ","]), MB=click.FloatRange(1), seconds=click.FloatRange(0.1),
-         share=click.FloatRange(0, 1, max_open=True))
-def train(model: str, data: str, warm_up: int, together: int, restarts: int, timeout: float,
-          threads: int, cost: tuple[str, ...], calibrate: bool, find_lr: bool, quiet: bool, as_json: bool,
-          **options: Any) -> None:
+@option_table(OPTIONS.read_text("utf-8").format(READING=READING, JSON=JSON, TIMEOUT=TIMEOUT),
+              receivers=(*READERS, Shape, choose_and_fit, write_model, tell_training, Settings),
+              optimizer=click.Choice([*OPTIMIZERS, *METHODS]), basis=click.Choice(KINDS),
+              engine=click.Choice(["auto", *ENGINES]), point=click.Choice([".", ","]),
+              folds=click.IntRange(2), least=click.FloatRange(0), MB=click.FloatRange(1),
+              seconds=click.FloatRange(0.1), share=click.FloatRange(0, 1, max_open=True))
+def train(model, data, warm_up, together, restarts, timeout, threads, cost, calibrate, find_lr, quiet,
+          **options) -> None:
     """Train a model and judge it on rows that it has not seen."""
     if together > 1 or restarts:
         sys.exit(launched(sys.argv[1:], together, restarts, options["checkpoint"], timeout))
@@ -241,9 +201,9 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     costs = costs_of(cost, plan.data.classes)
     if calibrate and not (plan.unseen and plan.data.classes):
         raise XManError("--calibrate is for classes, and takes validation rows: leave their fraction above 0")
-    if not quiet and not as_json:
+    if not quiet and not options["as_json"]:
         print_network(plan.network, plan.data)
-    settings = {key: x for key, x in received(Settings, options).items() if x is not None}
+    settings = {key: x for key, x in received(options, Settings).items() if x is not None}
     with with_threads(threads):
         if find_lr:
             settings["lr"] = rate_of(plan, settings)
@@ -255,17 +215,9 @@ def train(model: str, data: str, warm_up: int, together: int, restarts: int, tim
     if calibrate:
         facts["temperature"] = temperature_of(plan.network, choice.result, plan.data)
     test = tested(plan.network, choice.result, plan.data)
-    write_model((choice.result, saved), choice.seconds, plan.data,
-                {**facts, **sha256(plan.source), **plan.shape}, **received(write_model, options))
-    if as_json:
-        print(json.dumps(json_terms(facts | facts_of(choice.result, choice.trials, choice.seconds) | test)))
-    else:
-        print_result(choice.result, choice.sentence, choice.seconds)
-        if calibrate:
-            print(f"temperature {facts['temperature']:.3g}, of {plan.unseen:,} validation rows")
-        if facts["rows"] > plan.rows:
-            print(f"then fitted to all {facts['rows']:,} rows, for --save; the test is of the fit before")
-        print(test_text(test), end="")
+    kept = {**facts, **sha256(plan.source), **plan.shape}
+    write_model((choice.result, saved), choice.seconds, plan.data, kept, **received(options, write_model))
+    tell_training(choice, facts, test, plan, **received(options, tell_training))
     if interrupted:
         sys.exit(130)
     if not workers().rank:

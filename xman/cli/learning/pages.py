@@ -60,10 +60,11 @@ def write_page(path: str, model: Model, data: Dataset, seconds: float) -> None:
     facts = [("target", model.target), ("parameters", f"{sum(x.size for x in model.values.values()):,}"),
              ("seconds", f"{seconds:.1f}"), ("versions", ", ".join(modules)),
              *((key, x) for key, x in settings.items() if key not in LONG_SETTINGS and x is not None)]
-    write_whole(path, jinja2.Environment(autoescape=True).from_string(TEMPLATE.read_text("utf-8")).render(
-        title=" of ".join(settings[key] for key in ("model", "data")), facts=facts,
-        report=report_text(judgement_of(model, outputs, truth)), curves=base64_of(curves), steps=model.steps,
-        importance=importance(model, rows, truth), **mistakes(model, outputs, truth, rows)))
+    template = jinja2.Environment(autoescape=True).from_string(TEMPLATE.read_text("utf-8"))
+    title, report = f"{settings['model']} of {settings['data']}", judgement_of(model, outputs, truth)
+    judged = {"importance": importance(model, rows, truth), **mistakes(model, outputs, truth, rows)}
+    write_whole(path, template.render(title=title, facts=facts, report=report_text(report),
+                                      curves=base64_of(curves), steps=model.steps, **judged))
 
 
 def importance(model: Model, rows: Mapping[str, np.ndarray], truth: np.ndarray) -> list[list[str]]:
@@ -135,8 +136,8 @@ def rows_and_pairs(data: tuple | Stream) -> tuple[int, Iterable[tuple]]:
 
 def findings(data: Prepared) -> str:
     """A table of what the columns hold, and sentences below it."""
-    rows = [("column", "kind", "missing", "range, or the commonest"),
-            *((name[:40], kind, str(missing), values) for name, kind, missing, values in data.summary)]
+    rows = [(name[:40], kind, str(missing), values) for name, kind, missing, values in data.summary]
+    rows = [("column", "kind", "missing", "range, or the commonest"), *rows]
     if len(rows) > 42:
         rows[31:-10] = [("…", "", "", f"{len(rows) - 41} more columns")]
     sentences = [f"{text[0].upper()}{text[1:]}." for text in data.remarks]
@@ -157,15 +158,15 @@ def tested(network: XMan, result: Result, data: Dataset) -> dict[str, Any]:
         squares = sum(np.sum((predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2)
                       for X, y in pairs)
         error = data.prepared.scale[1] * np.sqrt(squares / rows)
-    return {"test_loss": loss, "test_accuracy": accuracy, "test_error": error, "test_rows": rows,
-            "test_majority": majority}
+    measured = {"test_loss": loss, "test_accuracy": accuracy, "test_error": error}
+    return measured | {"test_rows": rows, "test_majority": majority}
 
 
 def facts_of(result: Result, trials: Sequence[Trial], seconds: float) -> dict[str, Any]:
     """What became of the training, for a program to read."""
     each = [trial._replace(result=None)._asdict() for trial in trials]
-    return ({"trials": each} if trials else {}) | {
-        "history": result.history, "best_epoch": result.best, "reason": result.reason, "seconds": seconds}
+    facts = {"history": result.history, "best_epoch": result.best, "reason": result.reason}
+    return ({"trials": each} if trials else {}) | facts | {"seconds": seconds}
 
 
 def print_network(network: XMan, data: Dataset) -> None:
@@ -188,9 +189,7 @@ def test_text(test: dict[str, Any]) -> str:
     """The line of the test, "" without rows for it."""
     if not test["test_rows"]:
         return ""
-    accuracy, error = test["test_accuracy"], test["test_error"]
-    majority = test["test_majority"]
-    return (f"test loss {test['test_loss']:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
-            + ("" if error is None else f", root mean square error {error:.4g}")
-            + f" of {test['test_rows']:,} rows"
-            + ("" if majority is None else f"; the commonest class alone: {majority:.2%}") + "\n")
+    phrases = {"test_loss": "test loss {:.4f}", "test_accuracy": ", accuracy {:.2%}",
+               "test_error": ", root mean square error {:.4g}", "test_rows": " of {:,} rows",
+               "test_majority": "; the commonest class alone: {:.2%}"}
+    return "".join(form.format(test[key]) for key, form in phrases.items() if test[key] is not None) + "\n"

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...errors import XManError
 from ...manager import XMan
+from ...tables import prepared
 from ...train import Dataset, load
 from ...train.second_order import METHODS
 from ..options import received
@@ -62,30 +63,28 @@ class TrainingPlan(NamedTuple):
         schedule = schedule_of(settings.get("schedule"), self.warm_up, settings["epochs"], batches)
         # a convex loss has one optimum, and the best epoch by a validation would be one on the way to it
         validation = self.data.valid if self.unseen and not self.convex else None
-        return settings | {"schedule": schedule, "validation": validation} | (
-            {} if self.data.weights is None else {"sample_weight": self.data.weights})
+        weights = {} if self.data.weights is None else {"sample_weight": self.data.weights}
+        return settings | {"schedule": schedule, "validation": validation} | weights
 
 
 def read(model: str, data: str, *, memory: float | None, folds: int | None, report: str | None,
-         max_len: int | None, header: bool | None, zero_based: bool | None, task: str | None,
-         test_fraction: float, validation_fraction: float, ordered_by: str | None, seed: int,
-         target: str | None, ignore: tuple[str, ...], category: tuple[str, ...], weights: str | None,
-         day_first: bool, decimal: str | None) -> Dataset:
-    """The data set for a model, streamed if it is on the web or the user limits the memory."""
-    task = task or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
-    columns = {"seed": seed, "target": target, "ignore": ignore, "day_first": day_first, "task": task,
-               "decimal": decimal, "category": category}
+         **reading: Any) -> Dataset:
+    """The data set for a model, streamed if it is on the web or the user limits the memory. reading: the
+    options that `load` takes, and `prepared` for it."""
+    reading["task"] = reading["task"] or (TASKS.get(MODELS[model][1]) if model in MODELS else None)
     if memory or "://" in data:
-        unfit = {"folds": folds, "report": report, "ordered-by": ordered_by, "weights": weights,
-                 "category": columns.pop("category")}
-        dataset = streamed(data, memory, unfit, **columns)
+        unfit = {"folds": folds, "report": report, **{key: reading[key] for key in UNSTREAMED}}
+        dataset = streamed(data, memory, unfit, **{key: reading[key] for key in STREAMED})
     else:
-        dataset = load(data, **columns, max_len=max_len, header=header, zero_based=zero_based,
-                       test_fraction=test_fraction, validation_fraction=validation_fraction,
-                       ordered_by=ordered_by, weights=weights)
-    if max_len and dataset.alphabet is None:
+        dataset = load(data, **reading)
+    if reading["max_len"] and dataset.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
     return dataset
+
+
+READERS = read, load, prepared
+STREAMED = "seed", "task", "target", "ignore", "day_first", "decimal"
+UNSTREAMED = "ordered_by", "weights", "category"
 
 
 def planned(model: str, source: str, warm_up: int, calibrate: bool, options: dict[str, Any]) -> TrainingPlan:
@@ -96,11 +95,11 @@ def planned(model: str, source: str, warm_up: int, calibrate: bool, options: dic
     by_folds = convex and not ordered and (share is None or calibrate)
     if share is None:
         share = 0.0 if by_folds and not calibrate else 0.1
-    reading = received(read, options | {"validation_fraction": share})
+    reading = received(options | {"validation_fraction": share}, *READERS)
     data = read(model, source, **reading)
     if model in ("mlp", "residual") and data.prepared.summary:
         defaults |= defaults_of_tables(rows_and_pairs(data.train)[0], bool(data.classes))
-    shape = {key: x for key, x in received(Shape, options).items() if x}
+    shape = {key: x for key, x in received(options, Shape).items() if x}
     network = network_of(model, data, options["seed"], shape)
     plan = TrainingPlan(model, source, reading, shape, network, data, defaults, convex, by_folds, warm_up)
     numbers = sum(map(np.size, network.inputDict().values()))

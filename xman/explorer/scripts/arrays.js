@@ -1,4 +1,3 @@
-"use strict";
 // Arrays in float64, as operators take and give them: {s: shape, a: entries in C order, k: kind}, kind "f" of floats, "i" of
 // whole numbers, "b" of truth values; their axes, indices and products, and square matrices.
 

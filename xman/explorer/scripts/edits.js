@@ -1,4 +1,3 @@
-"use strict";
 // What the reader changes and answers: inputs, the list, the paths that are summed, the quiz.
 
 // ---- what the reader changes
@@ -6,9 +5,7 @@
 function inputText(x) {
   if (!x) return "";
   if (x.parts) { const texts = x.parts.map(inputText); return texts.includes(null) ? null : `(${texts.join(", ")})`; }
-  if (x.a.length > 200) return null;
-  const nested = (at, [n, ...rest]) => n === undefined ? String(x.a[at]) : `[${Array.from({length: n}, (_, i) => nested((at * n + i), rest)).join(", ")}]`;
-  return nested(0, x.s);
+  return x.a.length > 200 ? null : nestedText(x.s, i => String(x.a[i]));
 }
 function inputsView(doc) {
   const problem = el("p", {class: "problem", role: "alert"}), many = Object.keys(doc.inputs).length > 8;
@@ -58,13 +55,8 @@ function useText(text, problem) {
     doc.inputs = bare(Object.fromEntries(inputsOf(lines).map(x => [x, old[x] || {role: "input"}])));
     for (const name of [...doc.values.keys()]) if (!doc.inputs[name]) doc.values.delete(name);
     if (!lines.some(([dst]) => dst === doc.of)) doc.of = lines[lines.length - 1][0];
-    S.open = new Set([0]);
-    S.opened = undefined;
-    S.selected = null;
-    layout = null;
-    doc.equations = null;
-    indexDocument(doc);
-    recompute(false);
+    Object.assign(doc, {equations: null, edited: true});
+    turnTo(indexDocument(doc));
   } catch (error) { problem.textContent = error.message; }
 }
 function gradientView(doc) {
@@ -72,7 +64,7 @@ function gradientView(doc) {
   try { lines = gradientLines(doc); } catch (error) { return el("p", {}, `There is no list of the gradient: ${error.message}.`); }
   const ops = lines.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...lines], of: lines.findLast(([dst]) => dst.startsWith(`d${doc.of}_d`))[0], inputs: doc.inputs};
   return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again.${explained(lines)} Python's simplify makes the list shorter.`),
-    doc.lines.length + ops > MANY ? "" : el("button", {id: "onwards", type: "button", onclick: () => { S.extra = [raw]; const next = opened(raw); for (const [x, v] of doc.values) next.values.set(x, v); indexDocument(next); next.raw = raw; show(next); }}, "Step through it"),
+    doc.lines.length + ops > MANY ? "" : el("button", {id: "onwards", type: "button", onclick: () => { S.extra = [raw]; open(raw, doc.values); }}, "Step through it"),
     el("pre", {tabindex: 0}, listText(lines.slice(0, 1500)) + (ops > 1500 ? "\n…" : ""))];
 }
 function pathsView(doc) {

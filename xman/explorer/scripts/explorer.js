@@ -1,4 +1,3 @@
-"use strict";
 // The page: it reads a list, runs it, and shows the run step by step. Files before this one say how a list is read (text),
 // what operators compute (arrays, operators, loops), how it runs (run), and what is shown (words, folding, pictures, list, edits).
 
@@ -7,11 +6,9 @@
 const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null, open: new Set(), labels: null, zoom: 1, timer: null, blocks: new Map(), extra: []};
 const line = (doc, name) => doc.at.has(name) ? doc.lines[doc.at.get(name)] : null;
 
-function opened(raw) {
-  const doc = {...raw, inputs: bare(raw.inputs), values: new Map(), mode: "reverse", edited: false, computed: raw.computed || {}};
-  for (const [name, {value}] of Object.entries(raw.inputs)) if (value) doc.values.set(name, unpack(value));
-  indexDocument(doc);
-  return doc;
+function opened(raw, values = []) {
+  const given = Object.entries(raw.inputs).filter(([, {value}]) => value).map(([name, {value}]) => [name, unpack(value)]);
+  return indexDocument({...raw, inputs: bare(raw.inputs), values: new Map([...given, ...values]), mode: "reverse", edited: false, computed: raw.computed || {}});
 }
 function indexDocument(doc) {
   doc.at = new Map(doc.lines.map(([dst], k) => [dst, k]));
@@ -20,20 +17,19 @@ function indexDocument(doc) {
   const inputs = Object.keys(doc.inputs);
   if (!inputs.includes(doc.along)) doc.along = inputs.find(x => doc.values.has(x) && varies(doc.values.get(x))) || inputs[0];
   doc.groups = grouped(doc.lines);
+  return doc;
 }
 
-function show(doc) {
-  Object.assign(S, {doc, blocks: new Map(), selected: null, hot: null, quiz: S.quiz && {right: 0, asked: 0}, open: new Set([0]), labels: S.labels});
-  S.run = run(doc);
-  S.step = 0;
+// Turn to a document, from its first step on and with nothing chosen, but for what `state` says.
+function turnTo(doc, state = {}) {
+  Object.assign(S, {doc, run: state.run || run(doc), step: 0, blocks: new Map(), selected: null, hot: null, open: new Set([0]), opened: undefined}, state);
   layout = null;
   build();
 }
-function recompute(keep = true) {
+function recompute() {
   S.doc.edited = true;
-  const before = S.step;
   S.run = run(S.doc);
-  S.step = keep ? Math.min(before, S.run.events.length - 1) : 0;
+  S.step = Math.min(S.step, S.run.events.length - 1);
   build();
 }
 function go(step) {
@@ -57,10 +53,7 @@ function nextBlock() {  // to the first step that is in another group of lines
 
 // What is known of a register at the step: its value, and its delta or tangent.
 const valueNow = name => S.run.born.has(name) && S.run.born.get(name) <= S.step ? S.run.values.get(name) : null;
-function sumNow(name) {
-  const entry = (S.run.sums.get(name) || []).filter(({e}) => e <= S.step).at(-1);
-  return entry ? entry.total : null;
-}
+const sumNow = name => ((S.run.sums.get(name) || []).findLast(({e}) => e <= S.step) || {total: null}).total;
 
 // ---- the views -------------------------------------------------------------------------------------------------------
 
@@ -123,16 +116,16 @@ function build() {
 }
 const panel = (id, title, body, more = "") => el("section", {class: "panel", "aria-labelledby": id}, el("div", {class: "row"}, el("h2", {id}, title), more), body);
 function folded(id, title, make) {
-  const body = el("div"), node = el("details", {id}, el("summary", {}, title), body);
-  const fill = () => { if (node.open && node.isConnected && !body.hasChildNodes()) body.replaceChildren(...[make()].flat()); };
-  node.addEventListener("toggle", fill);
-  if (S[`open_${id}`]) node.open = true;
-  node.addEventListener("toggle", () => { S[`open_${id}`] = node.open; });
+  const body = el("div"), ontoggle = () => {
+    S[`open_${id}`] = node.open;
+    if (node.open && node.isConnected && !body.hasChildNodes()) body.replaceChildren(...[make()].flat());
+  };
+  const node = el("details", {id, ontoggle, open: S[`open_${id}`]}, el("summary", {}, title), body);
   return node;
 }
 function zoomed(zoom) { S.zoom = zoom; layout = null; drawGraph(); update(); }
 function rerun() { S.run = run(S.doc); S.step = 0; layout = null; build(); }
-function open(raw) { const doc = opened(raw); doc.raw = raw; show(doc); }
+function open(raw, values) { turnTo({...opened(raw, values), raw}, {quiz: S.quiz && {right: 0, asked: 0}}); }
 function play() {
   if (S.timer) { clearInterval(S.timer); S.timer = null; } else {
     if (S.step === S.run.events.length - 1) go(0);

@@ -1,4 +1,3 @@
-"use strict";
 // What is folded, [{from, to, title}]: the parts of a model, by the names that its registers have there, as layers_0_W or
 // h3; in a long part the runs of lines that repeat the operators of those before them; and what lies between.
 function grouped(lines) {

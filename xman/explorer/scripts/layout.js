@@ -1,4 +1,3 @@
-"use strict";
 // The layout of a graph in layers (Sugiyama, Tagawa and Toda 1981): xman/show/picture/layout.py once more, since the page
 // draws lists that Python has not seen. Both give the same places; the steps and their names are the same, and explained there.
 

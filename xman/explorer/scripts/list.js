@@ -1,7 +1,4 @@
-"use strict";
 // The list as a table, with the lines of a loop folded under the line that applies it.
-
-// ---- the list
 
 function drawList() {
   const {doc} = S, rows = new Map(), table = el("table", {},
@@ -74,17 +71,12 @@ function enter(outer, s) {
   const doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.top, by: outer.doc.by || outer.doc.along, outer: {...outer, trace, s}};
   doc.title = `${trace.fn.name}${/scan|while/.test(trace.op) ? `, ${(s + 1).toLocaleString("en")} of ${plural(trace.n, "step")}` : ""}`;
   const step = S.doc.outer && S.doc.outer.k === outer.k && S.doc.outer.trace === trace ? S.step : 0;
-  indexDocument(doc);
-  Object.assign(S, {doc, run: run(doc), open: new Set([0]), opened: undefined, blocks: new Map(), selected: null});
-  S.step = Math.min(step, S.run.events.length - 1);
-  layout = null;
-  build();
+  const r = run(indexDocument(doc));
+  turnTo(doc, {run: r, step: Math.min(step, r.events.length - 1)});
   if (document.activeElement === document.body) document.getElementById("leave").focus();
 }
-function leave({doc, run: r, step, open: opened, blocks}) {
-  Object.assign(S, {doc, run: r, step, open: opened, blocks, opened: undefined, selected: null});
-  layout = null;
-  build();
+function leave({doc, run: r, step, open: shownGroups, blocks}) {
+  turnTo(doc, {run: r, step, open: shownGroups, blocks});
   document.getElementById("next").focus();
 }
 function stepView({outer}) {

@@ -1,4 +1,3 @@
-"use strict";
 // Lists that apply lists: what bundle, item, call, cond, scan and while_loop compute, and what they send, by running the
 // lines of the function. A bundle is {parts: arrays}; that of deltas or of tangents has a part where there is one.
 
@@ -54,9 +53,7 @@ const stackedUp = (arrays, n) => {
   return out;
 };
 const needs = (fn, what) => fn && fn.lines ? fn : fail(`${what} is a function, def step(…): …, which stands before the lines`);
-function holds(x, what) {
-  return x.parts || x.s.length ? fail(`${what} gives ${shown(x)}, where it has to give one truth value`) : x.a[0] !== 0;
-}
+const holds = (x, what) => x.parts || x.s.length ? fail(`${what} gives ${shown(x)}, where it has to give one truth value`) : x.a[0] !== 0;
 
 // All steps of a line that applies functions: {fn, n, k, m, at(s): what step s begins with, place(s): where its slices are, out}.
 // The first k parameters are carried from step to step, those up to m go along an axis, and the rest stay the same.

@@ -1,4 +1,3 @@
-"use strict";
 // The values of operators, in float64: what ops.G is in Python. A literal comes as Python's decode() left it.
 // There are no rules of derivatives here: those come with the page, as lists of these operators.
 
@@ -108,8 +107,6 @@ const G = {
     return G.divide(hit, reduced(hit, axis, true, 0, add, total => Math.max(total, 1)));
   },
   count: (x, axis = null, less = 0) => tensor([], Float64Array.of(count(x, axis) - less), Number.isInteger(less) ? "i" : "f"),
-  leakyRelu: real((x, slope = 0.01) => x > 0 ? x : slope * x),
-  elu: real((x, alpha = 1) => x > 0 ? x : alpha * Math.expm1(x)),
   oneHot,
   broadcast: (x, like, axis = []) => {
     x = T(x);

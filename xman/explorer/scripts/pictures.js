@@ -1,4 +1,3 @@
-"use strict";
 // Heat maps of arrays, the graph, and the formula.
 
 // ---- heat maps -------------------------------------------------------------------------------------------------------
@@ -23,9 +22,7 @@ function picture(x) {
   const {url, width, height} = heat(x);
   return el("img", {class: "heat", src: url, width, height, alt: ""});
 }
-function cell(x, waiting) {
-  return x ? [picture(x), el("span", {class: "num"}, (x.s && x.s.length > 1 ? summary(x) : shown(x)) + (x.python ? " (Python)" : ""))] : [el("span", {class: "yet", title: waiting}, el("span", {"aria-hidden": "true"}, "·"), el("span", {class: "sr"}, waiting))];
-}
+const cell = (x, waiting) => x ? [picture(x), el("span", {class: "num"}, (x.s && x.s.length > 1 ? summary(x) : shown(x)) + (x.python ? " (Python)" : ""))] : [el("span", {class: "yet", title: waiting}, el("span", {"aria-hidden": "true"}, "·"), el("span", {class: "sr"}, waiting))];
 
 // ---- the graph
 

@@ -1,4 +1,3 @@
-"use strict";
 // A run of a list: all values and all derivatives, with the step at which each appears. The rules come with the data.
 
 const RULES = new Map();
@@ -95,9 +94,8 @@ function run(doc) {
     born.set(dst, events.length);
     events.push({kind: "value", line: k, name: dst});
     if (mode === "forward" && varies(values.get(dst)))
-      args.forEach((a, i) => { if (isRegister(a) && sums.has(a)) passForward(k, i, sums.get(a).at(-1).total, dst); });
+      args.forEach((a, i) => { if (isRegister(a) && sums.has(a)) pass(k, i, sums.get(a).at(-1).total, dst, "tangent"); });
   }
-  function passForward(k, i, d, to) { pass(k, i, d, to, "tangent"); }
   if (mode === "reverse" && !stop) {
     if (doc.seeds) seeds();
     else if (values.get(of).parts) stop = `${of} holds a bundle, which has no derivative of its own; choose a register that holds an array, such as an item of it.`;

@@ -1,4 +1,3 @@
-"use strict";
 // What comes with the page, literals, and lists as text: how they are read, and what is wrong with one, as a sentence.
 
 const [SHARED, OWN] = ["shared", "own"].map(id => JSON.parse(document.getElementById(id).textContent));
@@ -33,7 +32,8 @@ function number(x, digits = 6) {
 }
 // The entries of an array that is small enough to be read, or its shape and its least and greatest entry.
 const isSmall = x => !x.parts && x.s.length > 0 && x.s.length < 3 && x.s.every(n => n > 0 && n < 4);
-const entries = (x, at = 0, [n, ...rest] = x.s) => n === undefined ? number(x.a[at], 4) : `[${Array.from({length: n}, (_, i) => entries(x, at * n + i, rest)).join(", ")}]`;
+const nestedText = ([n, ...rest], entry, at = 0) => n === undefined ? entry(at) : `[${Array.from({length: n}, (_, i) => nestedText(rest, entry, at * n + i)).join(", ")}]`;
+const entries = x => nestedText(x.s, i => number(x.a[i], 4));
 const shown = x => isSmall(x) ? entries(x) : summary(x);
 function summary(x) {
   if (x.parts) return `(${Array.from(x.parts, p => p ? p.s.length ? `[${p.s.join("×")}]` : shown(p) : "·").join(", ")})`;
@@ -80,12 +80,9 @@ function literalText(a) {
   if (functionOf(a)) return functionOf(a).name;
   if ("tuple" in a) return `(${a.tuple.map(literalText).join(", ")}${a.tuple.length === 1 ? "," : ""})`;
   if ("slice" in a) return `slice(${a.slice.map(literalText).join(", ")})`;
-  if ("array" in a) {
-    if (!Array.isArray(a.array)) return `array(${a.array}, '${a.dtype}', (${a.shape.join(", ")}${a.shape.length === 1 ? "," : ""}))`;
-    const nested = (at, [n, ...rest]) => n === undefined ? String(a.array[at]) : `[${Array.from({length: n}, (_, i) => nested(at * n + i, rest)).join(", ")}]`;
-    return `array(${nested(0, a.shape)}, '${a.dtype}')`;
-  }
-  return "...";
+  if (!("array" in a)) return "...";
+  if (!Array.isArray(a.array)) return `array(${a.array}, '${a.dtype}', ${literalText({tuple: a.shape})})`;
+  return `array(${nestedText(a.shape, i => String(a.array[i]))}, '${a.dtype}')`;
 }
 const argText = a => isRegister(a) ? a : literalText(a);
 const lineText = ([dst, op, args]) => `${dst} = ${op}(${args.map(argText).join(", ")})`;

@@ -1,4 +1,3 @@
-"use strict";
 // What the page says: formulas, and a sentence for each step.
 
 // ---- formulas --------------------------------------------------------------------------------------------------------
@@ -18,9 +17,7 @@ function written(op, parts, raw) {
   return [[op, "(", ...parts.flatMap(([pieces], i) => i ? [", ", ...pieces] : pieces), ")"], 6];
 }
 const numeral = a => typeof a === "number" ? [[a < 0 ? `−${-a}` : String(a)], a < 0 ? 3 : 6] : [[literalText(a)], 6];
-function definition(line, name = a => [[a], 6]) {
-  return written(line[1], line[2].map(a => isRegister(a) ? name(a) : numeral(a)), line[2])[0];
-}
+const definition = (line, name = a => [[a], 6]) => written(line[1], line[2].map(a => isRegister(a) ? name(a) : numeral(a)), line[2])[0];
 const dotted = name => name[0] + "\u0307" + name.slice(1);
 const derived = (doc, name) => doc.mode === "reverse" ? `δ${name}` : dotted(name);
 const RULE_NAMES = /(?<![\p{L}\p{N}_.])(d|out|x\d+)(?![\p{L}\p{N}_(])/gu;

@@ -1,4 +1,3 @@
-"use strict";
 // The wrong ways that many have gone in a backward pass of their own: what comes out, beside what is right.
 
 const WRONG_WAYS = [

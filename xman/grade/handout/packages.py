@@ -18,7 +18,7 @@ import xman
 from ...errors import XManError
 from ...files.whole import write_whole
 from ..assignment import Assignment
-from ..reports.autolab import problem
+from ..reports.platforms import autolab_problem
 from .handout import fresh_folder, outside
 
 SOURCES = "ops", "xman", "data", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"
@@ -78,7 +78,7 @@ def autolab(assignment: Assignment, out: Path, term: str, beside: Mapping[str, b
             info.mode, info.size = MODES.get(name, 0o644), len(data)
             archive.addfile(info, io.BytesIO(data))
     points = [f"({sum(part.points for part in task.parts):g} points)" for task in assignment.tasks]
-    names = [problem(task.number, task.title) for task in assignment.tasks]
+    names = [autolab_problem(task.number, task.title) for task in assignment.tasks]
     problems = "\n".join(f"#     {name}   {maximum}" for name, maximum in zip(names, points, strict=True))
     makefile = (TEMPLATES / "Makefile").read_text("utf-8")
     with fresh_folder(out) as fresh:
@@ -113,5 +113,5 @@ def checkout(assignment: Assignment) -> Path:
 
 def tree(folder: Path) -> dict[str, bytes]:
     inner = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
-    return {name.as_posix(): path.read_bytes() for name, path in sorted(inner.items())
-            if not any(component.startswith(".") or component == "__pycache__" for component in name.parts)}
+    hidden = lambda name: any(part.startswith(".") or part == "__pycache__" for part in name.parts)
+    return {x.as_posix(): path.read_bytes() for x, path in sorted(inner.items()) if not hidden(x)}

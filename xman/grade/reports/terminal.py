@@ -21,7 +21,8 @@ def report_table(record: dict, width: int | None = None) -> str:
 
     Checks have no points, but passed or failed. width: columns of a line (None: the terminal's).
     """
-    width, record = width or _terminal(), view.for_student(record)
+    width = width or max(40, min(100, shutil.get_terminal_size().columns))
+    record = view.for_student(record)
     title = ", ".join(_one(record[key]) for key in ("submission", "title") if record.get(key))
     lines = [_row(title, record, width), *_wrap(record["trouble"] or "", width)]
     for task in record["tasks"]:
@@ -73,10 +74,6 @@ def text_width(text: str) -> int:
     return len(visible) + sum(unicodedata.east_asian_width(char) in "WF" for char in visible)
 
 
-def _terminal() -> int:
-    return max(40, min(100, shutil.get_terminal_size().columns))
-
-
 def _one(text: str) -> str:
     return " ".join(text.split())
 
@@ -117,10 +114,6 @@ def _prefix(text: str, columns: int) -> str:
     return text[:sum(1 for _ in takewhile(columns.__ge__, accumulate(map(text_width, text))))]
 
 
-def _cut(text: str, columns: int) -> str:
-    return text if text_width(text) <= columns else _prefix(text, columns - 1) + "…"
-
-
 def padded(text: str, columns: int) -> str:
-    text = _cut(text, columns)
+    text = text if text_width(text) <= columns else _prefix(text, columns - 1) + "…"
     return text + " " * (columns - text_width(text))

@@ -70,9 +70,11 @@ def failures(part: dict) -> list[dict]:
             partly = f"{case['credit']:.0%} of the credit" if case["credit"] else ""
             key = partly, rows, bool(feedback.get("grader")), feedback.get("traceback")
             names_of.setdefault(key, []).append(case["name"])
-    return [{"name": ", ".join(filter(None, names)), "heading": ", ".join(filter(None, [*names, partly])),
-             "rows": rows, "grader": grader, "traceback": traceback}
-            for (partly, rows, grader, traceback), names in names_of.items()]
+    cases = []
+    for (partly, rows, grader, traceback), names in names_of.items():
+        name, heading = (", ".join(filter(None, words)) for words in (names, [*names, partly]))
+        cases.append(dict(name=name, heading=heading, rows=rows, grader=grader, traceback=traceback))
+    return cases
 
 
 def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
@@ -84,9 +86,9 @@ def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
 
 def troubles(record: dict) -> list[tuple[str, str]]:
     """(place, sentence) for the trouble of the whole submission ("") and of its tasks ("task 2")."""
-    tasks = [(f"task {task['number']}", task["trouble"]) for task in record["tasks"]
-             if task["trouble"] != record["trouble"]]
-    return [(where, sentence) for where, sentence in [("", record["trouble"]), *tasks] if sentence]
+    tasks = [task for task in record["tasks"] if task["trouble"] != record["trouble"]]
+    places = [("", record["trouble"]), *((f"task {task['number']}", task["trouble"]) for task in tasks)]
+    return [(where, sentence) for where, sentence in places if sentence]
 
 
 def sentence(where: str, text: str) -> str:

@@ -56,9 +56,9 @@ class Sandbox(ABC):
                 open_to_all(place)
             process, end, settings = self.begin(home, packages, limits, uid)
             filter = self.filter and base64.b64encode(self.filter).decode()
-            common = {"limits": asdict(limits), "uid": uid and uid.number, "seccomp": filter, "in_memory": {},
-                      "hidden": True, "keeps_capabilities": False}
-            return Worker(process, {**common, **settings}, end, undo.pop_all())
+            common = {"limits": asdict(limits), "uid": uid and uid.number, "seccomp": filter, "in_memory": {}}
+            common |= {"hidden": True, "keeps_capabilities": False}
+            return Worker(process, common | settings, end, undo.pop_all())
 
     @abstractmethod
     def begin(self, home: Path, packages: Sequence[str], limits: Limits, uid: uids.Uid | None) -> Begun:

@@ -85,9 +85,9 @@ class Bubblewrap(Sandbox):
         # one more: bubblewrap's first process inside has the same user
         processes = limits.processes + (not self.drops and os.geteuid() != 0)
         bounds = {folder: f"size={mib}m,nr_inodes={FILES}" for folder, mib in in_memory.items()}
-        return process, lambda: end_sandbox(first), {
-            "path": ["/site"], "submission": "/submission", "grader": "/grader",
-            "limits": {**asdict(limits), "processes": processes}, "in_memory": bounds}
+        places = {"path": ["/site"], "submission": "/submission", "grader": "/grader", "in_memory": bounds}
+        settings = {**places, "limits": {**asdict(limits), "processes": processes}}
+        return process, lambda: end_sandbox(first), settings
 
     def _show(self, packages: tuple[str, ...]) -> tuple[str, list[str]]:
         """(Python's path inside, bubblewrap's arguments that show it and the packages)."""

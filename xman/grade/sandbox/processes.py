@@ -32,8 +32,8 @@ def running_processes() -> dict[int, Running]:
         with suppress(OSError, IndexError):  # the process may have ended meanwhile
             if name.isdigit():
                 fields = Path("/proc", name, "stat").read_text(errors="replace").rpartition(")")[2].split()
-                uid = Path("/proc", name, "status").read_text(errors="replace").partition("\nUid:\t")[
-                    2].split()[0]
+                status = Path("/proc", name, "status").read_text(errors="replace")
+                uid = status.partition("\nUid:\t")[2].split()[0]
                 processes[int(name)] = Running(int(name), fields[0], int(fields[1]), int(fields[3]),
                                                int(fields[17]), int(uid))
     return processes

@@ -36,7 +36,8 @@ SINCE_2022 = range(451, 600)  # the same numbers on every machine; what calls on
 # CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET (linux/sched.h)
 NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 CLONE_THREAD = 0x00010000
-TERMINAL = (0x5412, 0x541C, 0x5423)  # TIOCSTI, TIOCLINUX and TIOCSETD write into a terminal, or change what it is (asm/ioctls.h)
+# TIOCSTI, TIOCLINUX and TIOCSETD write into a terminal, or change what it is (asm/ioctls.h)
+TERMINAL = (0x5412, 0x541C, 0x5423)
 
 
 @functools.cache

@@ -75,11 +75,11 @@ class Unsafe(Sandbox):
         adopt_orphans()
         process = spawn(command, env=environment, cwd=tmp, start_new_session=not WINDOWS)
         self.workers.add(process.pid)
-        return process, lambda: self.end_worker(process.pid, uid and uid.number), {
-            "path": path, "submission": str(home / "submission"), "grader": str(home / "grader"),
-            "limits": {**asdict(limits), "processes": processes}, "hidden": uid is not None,
-            "keeps_capabilities": self.stays_root,
-            "landlock": self.landlock and files_of_worker(home, paths.values())}
+        places = {"path": path, "submission": str(home / "submission"), "grader": str(home / "grader")}
+        rights = {"hidden": uid is not None, "keeps_capabilities": self.stays_root}
+        rights["landlock"] = self.landlock and files_of_worker(home, paths.values())
+        settings = {**places, **rights, "limits": {**asdict(limits), "processes": processes}}
+        return process, lambda: self.end_worker(process.pid, uid and uid.number), settings
 
     def end_worker(self, pid: int, uid: int | None) -> None:
         """Kill the processes of a worker: they are found by user, session and descent."""

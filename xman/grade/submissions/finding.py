@@ -28,8 +28,8 @@ def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
     for path in map(Path, paths):
         try:
             place = path.resolve(strict=True)  # only a link that the user typed is followed
-            inside = ([place / name for name in sorted(os.listdir(place)) if not passed_over(name)]
-                      if place.is_dir() else [place])
+            names = sorted(os.listdir(place)) if place.is_dir() else ()
+            inside = [place / name for name in names if not passed_over(name)] if place.is_dir() else [place]
             alone = (os.path.lexists(place / f"{module}.py")
                      and not any(is_another(entry, module) for entry in inside))
         except (OSError, RuntimeError) as error:
@@ -48,8 +48,8 @@ def is_another(path: Path, module: str) -> bool:
         inside = ((Path(base, name) for name in names) for base, _, names in os.walk(path))
         return any(file.name == f"{module}.py" or is_another(file, module) and file.suffix.lower() != ".py"
                    for file in itertools.islice(itertools.chain.from_iterable(inside), MOST_ENTRIES))
-    return (path.suffix.lower() in (".py", ".ipynb") or bool(ENDINGS.search(path.name) or not path.suffix)
-            and looks_packed(path))
+    may_be_packed = bool(ENDINGS.search(path.name)) or not path.suffix
+    return path.suffix.lower() in (".py", ".ipynb") or may_be_packed and looks_packed(path)
 
 
 def looks_packed(path: Path) -> bool:
@@ -79,8 +79,8 @@ def with_slugs(paths: Iterable[Path]) -> list[Submission]:
         digest = hashlib.sha256(key if times[key] == 1 else os.fsencode(path)).hexdigest()[:16]
         stem = unicodedata.normalize("NFC", path.name if is_folder(path) else ENDINGS.sub("", path.name))
         plain = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFKC", stem)).strip("-.")[:40] or "submission"
-        labels[path] = [harmless(name, 80).replace("\n", r"\n").replace("\t", r"\t")
-                        for name in (stem, path.name)]
+        in_a_line = lambda name: harmless(name, 80).replace("\n", r"\n").replace("\t", r"\t")
+        labels[path] = [*map(in_a_line, (stem, path.name))]
         slugs[path] = f"{plain}-{digest}"
     shown = Counter(itertools.chain.from_iterable(map(set, labels.values())))
     names = {path: next((label for label in labels[path] if shown[label] == 1), slugs[path]) for path in keys}

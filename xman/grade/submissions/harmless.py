@@ -8,5 +8,5 @@ def harmless(text: str, width: int | None = 4000) -> str:
     r"""The text, at most so long, with control characters, overrides and lone surrogates visible, as \x1b."""
     shown = "".join(c if c.isprintable() or c in KEPT else c.encode("unicode_escape").decode()
                     for c in text[:width])
-    return (shown if width is None or len(text) <= width >= len(shown) else
-            f"{shown[:width]}… [cut: {len(text):,} characters in all]")
+    is_short = width is None or len(text) <= width >= len(shown)
+    return shown if is_short else f"{shown[:width]}… [cut: {len(text):,} characters in all]"

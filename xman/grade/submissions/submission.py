@@ -36,8 +36,7 @@ class Submission:
         """The SHA-256 of the file's bytes, of a folder's names and contents, or of the error on reading."""
         data = self.read().data
         if isinstance(data, dict):
-            data = b"".join(f"{name}\0{len(inner)}\0".encode() + inner
-                            for name, inner in sorted(data.items()))
+            data = b"".join(f"{name}\0{len(x)}\0".encode() + x for name, x in sorted(data.items()))
         return hashlib.sha256(data if isinstance(data, bytes)
                               else str(data).encode(errors="backslashreplace")).hexdigest()
 

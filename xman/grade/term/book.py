@@ -4,9 +4,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..record import Record
+from ..reports.platforms import gradescope_results
 from ..reports.terminal import padded, text_width
 from ..reports.view import harmless_record, in_points
 from .hand_in import UTC, HandIn, hand_in_of, moodle_times
@@ -103,8 +104,9 @@ def book_of(term: Term, records: Mapping[str, Mapping[str, Record]],
 
 def times_of(term: Term, sheet: Roster | None) -> dict[str, datetime.datetime]:
     """The times of hand-in that Moodle's worksheet has, by the keys of the roster."""
-    return {owner.key: at for student, at in (moodle_times(sheet, term.zone) if sheet else ())
-            for owner in (term.roster.identified(student.words) if term.roster else [student])}
+    owners = lambda student: term.roster.identified(student.words) if term.roster else [student]
+    times = moodle_times(sheet, term.zone) if sheet else ()
+    return {owner.key: at for student, at in times for owner in owners(student)}
 
 
 def mark_of(rules: Rules, student: Student, works: list[tuple[Record, HandIn]], budget: int) -> Mark:
@@ -156,3 +158,32 @@ def marks_table(book: Book) -> str:
     absent = sum(mark.points is None for mark in book.marks.values())
     lines.append(f"{len(book.students)} students; {absent} hand-in{'s' * (absent != 1)} missing")
     return harmless_record("\n".join(lines))
+
+
+def results_in_term(record: Record, term: Term, name: str,
+            about: tuple[HandIn, datetime.datetime | None] | None) -> dict[str, Any]:
+    """Gradescope's results.json with the term in it: lateness, and hidden points that are shown later.
+
+    name: of the assignment. about: what `gradescope_metadata` says of the hand-in (None: nothing). Gradescope
+    knows when its deadline has passed, and shows hidden points then. Within the cooldown after hidden points
+    were shown, those of a further hand-in wait until the instructor publishes the grades.
+    """
+    rules = term.rules(name)
+    if not about:
+        return gradescope_results(record, rules.hidden)
+    (who, at, *_), shown = about
+    hidden, sentences, end = rules.hidden, [], shown and shown + datetime.timedelta(minutes=rules.cooldown)
+    if hidden == "visible" and end and utc(at) < utc(end):
+        hidden = "after_published"
+        end = end.astimezone(at.tzinfo)
+        sentences.append(f"Hidden points are shown again for work from {end:%d %b %H:%M} on.")
+    output = gradescope_results(record, hidden)
+    owners = [student for words in who for student in (term.roster.identified(words) if term.roster else ())]
+    if dues := [due for student in owners or [None] if (due := rules.due_of(student))]:
+        days = days_late(at - datetime.timedelta(minutes=rules.grace), max(dues, key=utc))
+        lost = 0 if term.late_days else min(output["score"], days * rules.penalty)
+        output["score"] = round(output["score"] - lost, 4)
+        if days:
+            later = "late days are counted at the end of the term, " * bool(term.late_days)
+            sentences.append(f"Handed in {late_sentence(days, later, lost)}.")
+    return {**output, "output": "\n\n".join([output["output"], *sentences])}

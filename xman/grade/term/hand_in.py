@@ -1,4 +1,4 @@
-"""Who handed in, and when: from what the platforms write beside the files, or into their names.
+"""Who handed in, whose it is, and when: from what platforms write beside the files, or into their names.
 
 The time is never that of grading, nor that of a file on this disk, which a copy or an unpacking changes.
 """
@@ -8,15 +8,17 @@ import contextlib
 import datetime
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...errors import XManError, extra
+from ...errors import XManError, extra, nearest
 from ...files.whole import text_at, write_whole
 from ..submissions import Submission
 from ..submissions.finding import ENDINGS
 from .roster import Roster, Student, plain_name
+from .settings import Term
 
 # Canvas: lovelaceada_LATE_1234_98765_wengert.py, with the numbers of the student and of the file
 CANVAS = re.compile(r"(?P<name>\w+?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<version>\d+)_.+")
@@ -153,3 +155,27 @@ def keep_hand_ins(out: Path, fresh: Mapping[str, HandIn]) -> None:
         out.mkdir(parents=True, exist_ok=True)
         entries = {slug: (each.who, str(each.at)) for slug, each in {**kept_hand_ins(out), **fresh}.items()}
         write_whole(out / KEPT, json.dumps(entries, indent=1) + "\n")
+
+
+def owned(submissions: list[Submission], exported: Mapping[str, HandIn], term: Term) -> list[Submission]:
+    """The submissions with the key of their student, or the group of several; "" where it is not known."""
+    owners = {}
+    for each in submissions:
+        hand_in = exported.get(each.slug) or hand_in_of(each.path.name, term.zone)
+        students = [term.roster.identified(words) for words in hand_in.who] if term.roster else [[]]
+        owner = students[0][0] if students and all(len(several) == 1 for several in students) else None
+        owners[each.slug] = "" if not owner else owner.key if len(students) == 1 else owner.group
+    return [replace(each, student=owners[each.slug]) for each in submissions]
+
+
+def slugs_of(names: Iterable[str], submissions: list[Submission], term: Term) -> set[str]:
+    """The slugs of the submissions that are named: by themselves, their files, or students of the roster."""
+    words = {each.slug: {each.name, each.path.name, each.slug, each.student} - {""} for each in submissions}
+    slugs = set()
+    for name in names:
+        keys = {name} | {each.key for each in (term.roster.identified([name]) if term.roster else ())}
+        if not (matches := {slug for slug in words if words[slug] & keys}):
+            near = nearest(name, sorted(set().union(*words.values())))
+            raise XManError(f"--again {name}: no submission here has this name{near}")
+        slugs |= matches
+    return slugs

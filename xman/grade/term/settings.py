@@ -33,7 +33,7 @@ OF_TERM = dict(zone=str, roster=str, late_days=1000)
 # of an assignment, or at the top for all
 SHARED = dict(penalty=100.0, grace=1440.0, cooldown=1e6, weight=1e6, hidden=str, groups=bool, published=bool)
 OF_ONE = SHARED | dict(due=None, until=None, canvas=str, moodle=str, extensions=dict, times=dict)
-WORDS = {str: "a quoted text", bool: "true or false", dict: "a table", int: "a whole number", float: "a number"}
+NOUN = dict(str="a quoted text", bool="true or false", dict="a table", int="a whole number", float="a number")
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def check_setting(where: str, setting: Any, kind: Any) -> None:
     wanted = kind if isinstance(kind, type) else type(kind)
     numbers = (int, float) if wanted is float else (wanted,)
     if not isinstance(setting, numbers) or isinstance(setting, bool) and wanted is not bool:
-        raise XManError(f"{where} = {setting!r} should be {WORDS[wanted]}")
+        raise XManError(f"{where} = {setting!r} should be {NOUN[wanted.__name__]}")
     if wanted is not kind and not 0 <= setting <= kind:
         raise XManError(f"{where} = {setting} should be from 0 to {kind:g}")
     if where.endswith("hidden") and setting not in VISIBILITIES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 from unicodedata import east_asian_width
@@ -164,9 +164,8 @@ def picture(expression: XMan | Steps | Paths | Explanation | None = None,
     if isinstance(expression, XMan):
         return objects(expression, notes or {})
     if isinstance(expression, Explanation):
-        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, expression.digits)}" for word, x in
-                                zip(row._fields[3:], row[3:], strict=True) if x is not None]
-                 for row in expression}
+        text = lambda word, x: [f"{word:<8}{shown_number_or_array(x, expression.digits)}"] * (x is not None)
+        extra = {row.register: [*chain(*map(text, row._fields[3:], row[3:]))] for row in expression}
         return drawn([row[:3] for row in expression], extra, notes or {})
     if isinstance(expression, Paths):
         return graph(expression, notes)
