@@ -119,8 +119,7 @@ def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
             inputs[name] = x = np.asarray(x, float if isinstance(x, int) else None)[()]
             if x.dtype.kind != "f":
                 fact = ("whole numbers have no derivative; give it as floats" if x.dtype.kind in "biu" else
-                        "these matrices are of floats"
-                        + "; `jacobian` of a function takes complex ones" * is_complex(x))
+                        "this matrix is of floats" + "; `jacobian` takes complex numbers" * is_complex(x))
                 raise XManError(f"{name!r} holds {x.dtype}, and {fact}")
     return inputs
 

@@ -84,7 +84,8 @@ def place(item: tuple) -> tuple:
 
 def fraction(p: Polynomial, parsed: Callable[[str], Polynomial]) -> str:
     """p as a number, powers of names and a sum, over powers of names and sums; parsed: the sum of a name."""
-    made_of = {x: parsed(x) for x in sorted({x for term in p for x, _ in term}, key=lambda x: (len(x), x))}
+    names = {x for term in p for x, _ in term}
+    made_of = {x: parsed(x) for x in sorted(names, key=lambda x: (len(x), x))}
     sums = {x: q for x, q in made_of.items() if len(q) > 1}
     pieces: dict[str, Polynomial] = {}  # what the sums are products of, by their texts
     for x, q in sorted(sums.items(), key=lambda pair: len(pair[1])):
@@ -109,12 +110,12 @@ def fraction(p: Polynomial, parsed: Callable[[str], Polynomial]) -> str:
         return "0"
     size, common, rest = common_part(numerator)
     short = size.denominator < LONG and abs(size.numerator) < LONG  # else the number is one with a point
+    number = Fraction(size.numerator) if short else size
     powers = {str(size.denominator): -1} if short and size.denominator > 1 else {}
     powers |= {x: common.get(x, 0) - divisors.get(x, 0) for x in {**common, **divisors}}
     if constant_of(rest) is None:
         powers[bracketed(rest, True)] = 1
-    powers = tuple((x, n) for x, n in powers.items() if n)
-    text = term_text(powers, Fraction(size.numerator) if short else size)
+    text = term_text(tuple((x, n) for x, n in powers.items() if n), number)
     text = sum_text(rest) if text == bracketed(rest, True) else text
     if [n for n in divisors.values() if n] == [1] and (x := max(divisors, key=divisors.get)) in pieces:
         # (1 - t*(e + 1))/(e + 1) is 1/(e + 1) - t

@@ -18,7 +18,8 @@ from ..passes.differentiate import ending
 from ..passes.writer import ListWriter
 from ..wengert import Line, WengertList, all_registers
 from .colours import colour, rows_and_columns, unique_in_line
-from .patterns import MOST, Size, TooManyPlaces, entries, nothing, patterns
+from .patterns import entries, nothing, patterns
+from .places import MOST, Size, TooManyPlaces
 
 MANY = 8  # passes, from which on colours of rows and columns together are looked for
 

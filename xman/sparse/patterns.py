@@ -14,29 +14,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array, get_index_dtype, kron, vstack
+from scipy.sparse import csr_array, eye_array, vstack
 
 import ops
-from ops.arrays.indexing import axes_taken, written_out
-from ops.facts import facts_of, parameters_of, shaped_by
+from ops.facts import shaped_by
 from ops.loops.values import length
 
-from ..errors import XManError
 from ..interpreters import shapes
 from ..wengert import Line, Steps, checked_list, inputs_of, known_registers
-
-Size = tuple[tuple, np.dtype]
-
-
-class TooManyPlaces(XManError):
-    """A pattern is larger than `MOST` allows."""
-
-
-MOST = ContextVar("how many places a line's pattern has at most", default=10 ** 8)  # half a gigabyte
+from .places import Size, entries_read, pattern_behind
 
 
 def sparsity(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], local: bool = False) -> csr_array:
@@ -99,192 +88,6 @@ def has_derivative(op: str, i: int) -> bool:
     """Whether an operator has a derivative by its argument i."""
     rules = ops.DG.get(op, ())
     return shaped_by(op) != i and (i >= len(rules) or rules[i] is not None)
-
-
-# ---- what a line does to places ----------------------------------------------------------------------------
-
-def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size],
-                 constants: Mapping[str, Any], out: Size) -> csr_array | None:
-    """The entries of argument i on which each entry of the result may depend; None: that at its place."""
-    shape, result = sizes[args[i]][0], out[0]
-    n, m = int(np.prod(result)), int(np.prod(shape))
-    numbers = np.arange(1.0, m + 1).reshape(shape)
-    facts = facts_of(op)
-    if facts.elementwise or facts.flow == "same":
-        passes = passed_on(op, i, args, constants)
-        same = shape == result and np.all(passes)
-        return None if same else selected(np.broadcast_to(numbers, result) * passes, m)
-    if (op, i) in LITERAL_FACTOR and (local := by_literal(op, i, args, shape)) is not None:
-        return local
-    # a convolution: entry k of the result reads the entries k, k − 1, … of a signal, as many as the other has
-    if facts.reads == "window" and (n > m or i == 0):
-        refuse_many(op, n * m)
-        behind = np.subtract.outer(np.arange(n), np.arange(m)) * (1 if n >= m else -1)
-        return csr_array((behind >= 0) & (behind < other_length(i, args, sizes)))
-    local, axis = None, args[1] if len(args) > 1 else parameters_of(ops.G[op])[1].get("axis")
-    if facts.reads == "axis":
-        local = by_places("sum", 0, [numbers, axis, *args[2:3]])
-    elif facts.reads == "line":
-        total = by_places("sum", 0, [numbers, axis])
-        refuse_many(op, int(np.sum(np.diff(total.indptr).astype(float) ** 2)))
-        local = total.T @ total
-    elif facts.reads == "row" and result == (*shape[:-1], 1):
-        local = by_places("sum", 0, [numbers, -1, True])
-    elif facts.reads == "before":
-        refuse_many(op, m * (m if axis is None else shape[axis]) // 2)
-        local = lower_triangles(shape, axis)
-    # a matrix of a stack gives what stands at its place, whatever the operator does inside
-    elif facts.reads == "matrix" and len(shape) > 2 and result[:len(shape) - 2] == shape[:-2]:
-        axes = (1,) * (len(result) - len(shape) + 2)
-        matrix = np.arange(1.0, np.prod(shape[:-2]) + 1).reshape(shape[:-2] + axes)
-        of_matrix = by_places("sum", 0, [numbers, (-2, -1)])
-        local = selected(np.broadcast_to(matrix, result), matrix.size) @ of_matrix
-    elif facts.flow in ("moved", "part", "filled", "summed"):
-        unknown = {sizes[a][1].kind for a in args if isinstance(a, str) and a not in constants} - {"f"}
-        if not unknown:
-            operands = [ones_in_place(a, sizes, constants) for a in args]
-            local = by_places(op, i, operands)
-            if local is None and facts.flow == "summed":  # the factors that are literals may be unequal, or 0
-                local = by_places(op, i, [np.ones(np.shape(a)) if is_float(a) else a for a in operands])
-        elif unknown <= {"i", "u"} and op in ("getitem", "take", "scatterAdd") and i == 0 and n * m:
-            local = by_unknown_keys(op, args, shape, result, sizes, constants)
-    if local is None:
-        refuse_many(op, n * m)
-        return csr_array(np.ones((n, m), bool))
-    return local
-
-
-def pattern_behind(op: str, places: csr_array | None, pattern: csr_array) -> csr_array:
-    """The pattern behind a line: which entries those places may depend on."""
-    if places is None:
-        return pattern
-    pattern = pattern.tocsr()
-    refuse_many(op, int(np.diff(pattern.indptr)[places.indices].sum()))
-    return places @ pattern
-
-
-def refuse_many(op: str, count: int) -> None:
-    if count > MOST.get():
-        raise TooManyPlaces(f"every entry that {op} gives may depend on every one that it takes: {count:,} places, and a "
-                        f"pattern has {MOST.get():,} at most")
-
-
-def passed_on(op: str, i: int, args: Sequence[Any], constants: Mapping[str, Any]) -> Any:
-    """Where an entry of argument i goes on, by what is known of the others: a condition, or factors that
-    are 0."""
-    factor = args[0] if op == "where" else args[1 - i] if op in ("mul", "divide", "scale") and i < 2 else True
-    if isinstance(factor, str) and factor not in constants:
-        return True
-    factor = constants[factor] if isinstance(factor, str) else factor
-    return np.equal(factor, 0) if op == "where" and i == 2 else np.not_equal(factor, 0)
-
-
-def ones_in_place(a: Any, sizes: Mapping[str, Size], constants: Mapping[str, Any]) -> Any:
-    """A literal; the value of a register of whole numbers; ones in the place of floats."""
-    return a if not isinstance(a, str) else constants[a] if a in constants else np.ones(sizes[a][0])
-
-
-def by_places(op: str, i: int, operands: list) -> csr_array | None:
-    """The same of an operator that is linear in argument i, with weights that are not negative.
-
-    Either each entry of the result is one of the argument's: the operator, applied to numbers of entries,
-    tells which. Or the entries of the result fall into groups that read the same entries, and no two groups
-    read one in common, as the columns of a product: then the way back from one entry of each group tells it.
-    None otherwise. Both are seen to be so by other, random, numbers.
-    """
-    shape = np.shape(operands[i])
-    m, draw = int(np.prod(shape)), np.random.default_rng(0)
-    value = lambda v: np.asarray(ops.G[op](*operands[:i], np.reshape(v, shape), *operands[i + 1:]), float)
-    apply = lambda v: np.ravel(value(v))
-    labels = np.concatenate(([0.0], draw.integers(1, 2 ** 30, m)))
-    # getitem(x, 1:) of the numbers 1, 2, 3 is 2, 3: its entries are those of these numbers; of labels 7, 5, 9
-    # it has to be 5, 9 then
-    tagged, numbers = apply(labels[1:]), apply(np.arange(1.0, m + 1))
-    if np.all((numbers == np.round(numbers)) & (numbers >= 0) & (numbers <= m)):
-        if np.array_equal(labels[numbers.astype(int)], tagged):
-            return selected(numbers, m)
-    _, first, group = np.unique(tagged, return_index=True, return_inverse=True)
-    out = value(np.ones(m))
-    def back(d):
-        seeds = np.zeros(out.size)
-        seeds[first] = d
-        inputs = [*operands[:i], np.ones(shape), *operands[i + 1:]]
-        return np.ravel(np.asarray(ops.DG[op][i](np.reshape(seeds, out.shape), out, *inputs), float))
-    labels = np.concatenate(([0.0], draw.integers(1, 2 ** 30, len(first))))
-    weights, numbers = back(np.ones(len(first))), back(np.arange(1.0, len(first) + 1))
-    numbers = np.divide(numbers, weights, out=np.zeros(m), where=weights != 0)
-    groups = np.round(numbers).astype(int)
-    if not (np.allclose(numbers, groups, rtol=1e-12) and np.all((groups >= 0) & (groups <= len(first)))
-            and np.allclose(back(labels[1:]), weights * labels[groups], rtol=1e-9)):
-        return None
-    sizes = np.bincount(groups, minlength=len(first) + 1)[1:].astype(float)  # of what each group reads
-    refuse_many(op, int(sizes @ np.bincount(group, minlength=len(first))))
-    return selected(group + 1.0, len(first)) @ selected(groups, len(first)).T.tocsr()
-
-
-def is_float(a: Any) -> bool: return isinstance(a, np.ndarray) and a.dtype.kind == "f"
-
-
-def selected(numbers: Any, m: int) -> csr_array:
-    """A row for each number k: its one is in column k − 1, and 0 has none."""
-    index = get_index_dtype(maxval=max(np.size(numbers), m))
-    k = np.asarray(numbers, index).ravel()
-    counts = np.concatenate(([0], np.cumsum(k > 0)), dtype=index)
-    return csr_array((np.ones(counts[-1], bool), k[k > 0] - 1, counts), shape=(len(k), m))
-
-
-def by_unknown_keys(op: str, args: Sequence[Any], shape: tuple, result: tuple, sizes: Mapping[str, Size],
-                    constants: Mapping[str, Any]) -> csr_array | None:
-    """The same of x[keys] and its adjoint, where a key is a register of unknown whole numbers: all along its
-    axis, as of x[k, 1:] every row."""
-    keys = [constants.get(a, a) if isinstance(a, str) else a for a in args[facts_of(op).keys:]]
-    if op == "take":
-        shape = shape if keys[1:] and keys[1] is not None else (int(np.prod(shape)),)
-        keys = [*[slice(None)] * (keys[1] % len(shape) if len(shape) > 1 else 0), keys[0]]
-    of_x = result if op == "scatterAdd" else shape
-    numbers = first = np.arange(1, np.prod(of_x) + 1).reshape(of_x)
-    axis = 0
-    for key in written_out(keys, len(of_x)):
-        if isinstance(key, str):  # the first entry stands for all along the axis
-            first = np.broadcast_to(np.take(first, [0], axis), of_x)
-        axis += axes_taken(key)
-    read = numbers[tuple(np.zeros(sizes[key][0], int) if isinstance(key, str) else key for key in keys)]
-    refuse_many(op, read.size * numbers.size // len(np.unique(first)))
-    local = selected(read, numbers.size) @ selected(first, numbers.size).T.tocsr()
-    if op == "scatterAdd":  # from d, of one number perhaps, to the places
-        return local.T.tocsr() if read.shape == shape else None
-    return local
-
-
-# by operator and factor: of which factor the product is a matrix, and whether that is transposed
-LITERAL_FACTOR = {("dot", 0): (1, False), ("dot", 1): (0, False), ("dot_left", 0): (2, True), ("dot_right", 0): (1, True)}
-
-
-def by_literal(op: str, i: int, args: Sequence[Any], shape: tuple) -> csr_array | None:
-    """The same for a product with a matrix in the list, whose zeros are known."""
-    place, transposed = LITERAL_FACTOR[op, i]
-    matrix = args[place]
-    if isinstance(matrix, str) or np.ndim(matrix) != 2 or len(shape) > 2:
-        return None
-    matrix = csr_array(matrix.T if transposed else matrix) != 0
-    if op == "dot_right" or i == 1:
-        return kron(matrix, eye_array(shape[1] if len(shape) == 2 else 1, dtype=bool)).tocsr().astype(bool)
-    return kron(eye_array(shape[0] if len(shape) == 2 else 1, dtype=bool), matrix.T).tocsr().astype(bool)
-
-
-def lower_triangles(shape: tuple, axis: int | None) -> csr_array:
-    """Each entry on those before it along the axis, and on itself."""
-    if axis is None:
-        n = int(np.prod(shape))
-        return csr_array(np.tri(n, dtype=bool))
-    before, along, behind = shape[:axis], shape[axis], shape[axis:][1:]
-    outer, inner = (eye_array(int(np.prod(s)), dtype=bool) for s in (before, behind))
-    return kron(kron(outer, np.tri(along, dtype=bool)), inner).tocsr().astype(bool)
-
-
-def other_length(i: int, args: Sequence[Any], sizes: Mapping[str, Size]) -> int:
-    factor = args[1 - i]
-    return int(np.prod(sizes[factor][0])) if isinstance(factor, str) else np.size(factor)
 
 
 # ---- lines that apply functions ----------------------------------------------------------------------------
