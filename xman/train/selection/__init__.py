@@ -132,8 +132,10 @@ def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, fold
                for trial in islice(outcomes, len(numbers))]
 
 
-def facts_of_case(data: tuple, validation: tuple | None, model: XMan, settings: dict[str, Any]) -> dict[str, Any]:
-    """What all workers have to be told alike of a case, also first values, which a trial has of its worker."""
+def facts_of_case(data: tuple, validation: tuple | None, model: XMan,
+                  settings: dict[str, Any]) -> dict[str, Any]:
+    """What all workers have to be told alike of a case, also first values, which a trial has of its
+    worker."""
     with joined(None):  # by itself, without what a worker alone has
         settings = {"validation": validation} | settings | {"checkpoint": None, "progress": False}
         run = run_of(model, data, Settings(**settings))
