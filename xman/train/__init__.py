@@ -4,18 +4,10 @@ from ..tables.readers import DataError
 from .evaluation import Diverged, Result, TrainingError, evaluate, predict
 from .loaders import Dataset, load
 from .loop import fit
-from .optimizers import (
-    OPTIMIZERS,
-    TrainingList,
-    adagrad,
-    adam,
-    adamw,
-    momentum,
-    nesterov,
-    rmsprop,
-    sgd,
-    training_list,
-)
+from .optimizers import OPTIMIZERS, TrainingList, training_list
+
+# isort: split
+from .optimizers import adagrad, adam, adamw, momentum, nesterov, rmsprop, sgd
 from .schedules import cosine, exponential, in_turn, product, step_decay, warm_up
 from .selection import Trial, cross_validate, search
 from .selection.rates import find_rate

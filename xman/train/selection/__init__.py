@@ -40,8 +40,7 @@ def cross_validate(model: XMan, data: tuple, folds: int = 5, **settings: Any) ->
 
     model, data, settings: as for `fit`, with sample_weight for all rows; the seed also deals the rows out.
     folds: how many; each gets its share of every class. checkpoint: run.safetensors stands for
-    run-1.safetensors, … of the trials, which are not made again. Workers (`xman.scale`) share the folds.
-    Raises as `fit`.
+    run-1.safetensors, … of the trials, which are not made again. Workers share the folds. Raises as `fit`.
     """
     case = {}, model, settings | ({"progress": False} if workers().rank else {})
     return next(trials_of([case], data, None, folds, strict=True))
@@ -101,7 +100,7 @@ def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, fold
     numbers = folds_of(data, folds) if validation is None else [None]
     if workers().size > 1:
         workers().agree({f"{name} of setting {k}": fact for k, case in enumerate(cases, 1)
-                         for name, fact in facts_of_case(data, validation, *case[1:]).items()})
+                         for name, fact in case_facts(data, validation, *case[1:]).items()})
     units = [(model, settings, fold) for _, model, settings in cases for fold in numbers]
 
     def trial_of(k: int) -> Trial:
@@ -132,10 +131,8 @@ def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, fold
                for trial in islice(outcomes, len(numbers))]
 
 
-def facts_of_case(data: tuple, validation: tuple | None, model: XMan,
-                  settings: dict[str, Any]) -> dict[str, Any]:
-    """What all workers have to be told alike of a case, also first values, which a trial has of its
-    worker."""
+def case_facts(data: tuple, validation: tuple | None, model: XMan, settings: dict[str, Any]) -> dict:
+    """What all workers have to be told alike of a case, also the first values that each would begin with."""
     with joined(None):  # by itself, without what a worker alone has
         settings = {"validation": validation} | settings | {"checkpoint": None, "progress": False}
         run = run_of(model, data, Settings(**settings))
