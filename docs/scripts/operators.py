@@ -22,7 +22,7 @@ FAMILIES = {"arithmetic": "Arithmetic and comparisons", "functions": "Functions"
             "loops/rules": "Loops, branches and calls", "arrays/products": "Products",
             "arrays/fourier": "Complex numbers and Fourier transforms",
             "arrays/rearrangements": "Rearrangements",
-            "arrays/indexing": "Indexing", "matrices": "Matrices"}
+            "arrays/indexing": "Indexing", "matrices/algebra": "Matrices", "matrices/decompositions": "Decompositions"}
 
 
 def rule(op: str, i: int) -> str:
