@@ -107,8 +107,8 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     delta; without any, the value, if it is written in the language, is traced and differentiated. tangents:
     (tangent, out, *args) -> tangent of out; without them xman goes back through the adjoint rule, which is
     linear in its first argument: that is right for every operator, but slow, so frequent operators have their
-    own. Keys, an array that gives its shape, axes, and options that are None, a truth value or a tuple by
-    default need no rule. facts: facts, by the names of `Facts`. ValueError for an impossible or taken name,
+    own. Keys, an array that gives its shape, axes, and options that are a truth value or a tuple by default
+    need no rule. facts: facts, by the names of `Facts`. ValueError for an impossible or taken name,
     or unknown fact.
     """
     refuse_facts(op, facts)
@@ -171,14 +171,14 @@ def adjoint_rules(op: str, value: Callable, rules: tuple, facts: dict[str, Any])
 
 def with_literals(rules: Sequence, value: Callable, facts: dict[str, Any]) -> Sequence:
     """The rules, and None for further arguments that have no derivative: keys, an array that gives its shape,
-    axes, and options, which are None, a truth value or a tuple where they are not given."""
+    axes, and options, which are a truth value or a tuple where they are not given."""
     names, defaults, rest, _ = parameters(value)
     keys, shapes = facts.get("keys", MANY), (facts.get("like"), facts.get("shape"))
     if isinstance(rules, Each):
         return rules
     rules = [*rules]
     for i, name in [*enumerate(names)][len(rules):]:
-        is_option = isinstance(defaults.get(name, 0.0), (type(None), bool, tuple))
+        is_option = isinstance(defaults.get(name, 0.0), (bool, tuple))
         if not (is_option or i >= keys or i in shapes or name in ("axis", "axes")):
             break
         rules.append(None)

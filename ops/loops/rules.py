@@ -255,8 +255,8 @@ def part_of(d: Parts, i: int, like: Any = STILL) -> Any:
 def higher_order(op: str, value: Callable, adjoint: Callable, tangent: Callable, **facts: Any) -> None:
     """A row that applies functions. Its one argument with a derivative is the bundle `args`. What it gives
     may lie in an argument's memory, and is right for complex numbers where the lines of the functions are."""
-    before = [None] * parameters(value)[0].index("args")
-    operator(op, value, *before, adjoint, tangents=[*before, tangent], **OF_BUNDLES, **facts)
+    rules = lambda rule: [rule if name == "args" else None for name in parameters(value)[0]]
+    operator(op, value, *rules(adjoint), tangents=rules(tangent), **OF_BUNDLES, **facts)
 
 
 OF_BUNDLES = {"view": True, "complex": True}

@@ -27,8 +27,9 @@ def test_a_row_with_fewer_rules_than_arguments_is_refused():
         operator("scaled_by", lambda x, s: x * s, lambda d, out, x, s: d * s)
 
 
-def test_an_argument_without_a_rule_is_an_error_in_every_way_of_asking():
-    operator("scaled", lambda x, s=2.0: x * s, lambda d, out, x, s=2.0: d * s)
+@pytest.mark.parametrize("default", [2.0, None])
+def test_an_argument_without_a_rule_is_an_error_in_every_way_of_asking(default):
+    operator("scaled", lambda x, s=default: x * s, lambda d, out, x, s=default: d * s)
     steps = [("y", "scaled", ("x", "s"))]
     values = eval(steps, {"x": 3.0, "s": 2.0})
     for ask in (lambda: grad(lambda s: f.scaled(3.0, s))(2.0), lambda: jvp(lambda s: f.scaled(3.0, s), (2.0,), (1.0,)),
