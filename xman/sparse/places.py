@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array, get_index_dtype, kron
+from scipy.sparse import csr_array, eye_array, kron
 
 import ops
 from ops.arrays.indexing import axes_taken, written_out
@@ -146,7 +146,7 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
 
 def selected(numbers: Any, m: int) -> csr_array:
     """A row for each number k: its one is in column k − 1, and 0 has none."""
-    index = get_index_dtype(maxval=max(np.size(numbers), m))
+    index = np.int32 if max(np.size(numbers), m) < 2 ** 31 else np.int64  # as SciPy chooses
     k = np.asarray(numbers, index).ravel()
     counts = np.concatenate(([0], np.cumsum(k > 0)), dtype=index)
     return csr_array((np.ones(counts[-1], bool), k[k > 0] - 1, counts), shape=(len(k), m))
