@@ -144,6 +144,8 @@ def habit(name: str) -> str:
 def nearest(name: str, names: Iterable[str]) -> str:
     """'; did you mean …?' where a known name is close to this one, else nothing."""
     import difflib  # only an error needs it
+    if str(name).startswith("__"):  # programs ask any object for __test__ or __wrapped__, and no person does
+        return ""
     names = list(names)
     near = [SYNONYMS[name]] if SYNONYMS.get(name) in names else difflib.get_close_matches(str(name), names, 1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -10,8 +10,6 @@ from typing import Any
 
 import click
 
-from ..explorer import explore
-from ..explorer.page import of_model
 from ..show import Listing, Picture
 from ..wengert import WengertList
 from .sources import assignments, list_and_values, model_of
@@ -28,6 +26,8 @@ def draw(drawn: Picture, svg: str | None, for_mermaid: bool = False) -> None:
 
 def write_explorer(source: str, of: str | None, values: tuple[str, ...], path: str, rolled: bool) -> None:
     """Write the page of the explorer for a list or a model, and print where it is."""
+    # here, since it makes all its rules as it is imported, which takes as long as the rest of a command
+    from ..explorer.page import explore, of_model
     if source.partition(":")[0].endswith(".py") and not rolled:
         model = model_of(source)
         page = explore(model, of=of, values=assignments(values, of_model(model, of, {})[0]))

@@ -22,7 +22,6 @@ from ...interpreters import eval
 from ...matrices import GaussNewton, Hessian, packed, unpacked
 from ...passes import simplify
 from ...scale.signals import CtrlC
-from ...sparse import where_it_pays
 from ..checkpoints import State
 from ..evaluation import Diverged
 from ..objective import Objective
@@ -87,6 +86,7 @@ class SecondOrderStep(TrainingStep):
         """The product with the matrix of the n weights; with a sparse one, where few passes give it."""
         values = self.values
         if self.sparse is None:
+            from ...sparse import where_it_pays  # with all of scipy.sparse
             self.sparse = where_it_pays(lambda: self.matrix.compressed(values), n) or False
         if self.sparse:
             return self.sparse(values).astype(float).__matmul__
