@@ -60,8 +60,10 @@ def test_each_optimizer_learns_digits(train, optimizer):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_of_second_order_learns_digits_without_a_rate(train, method):
-    code, out, err = train("--optimizer", method)
+def test_a_method_of_second_order_learns_without_a_rate(train, method, tmp_path):
+    rows = [f"{k % 7},{k % 5},{k % 11},{'abc'[k % 7 % 3]}" for k in range(200)]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,y,z,letter", *rows]))
+    code, out, err = train("--optimizer", method, "--data", "rows.csv")
     result = json.loads(out)
     first, second = (row["loss"] for row in result["history"])
     assert (code, err) == (0, "") and second < first < 2.3 and not {"lr", "batch_size"} & result.keys()
@@ -87,13 +89,13 @@ def test_an_option_changes_the_run_and_is_told(train, options):
 
 
 def test_the_engine_is_chosen(train):
-    result = json.loads(train("--engine", "interpret")[1])
+    result = json.loads(train("--engine", "interpret", "--batch-size", "500")[1])
     assert result["engine"] == "interpret" and len(result["history"]) == 2
 
 
 def test_without_an_engine_there_is_one_that_learns_the_same(train, monkeypatch):
     monkeypatch.delenv("XMAN_ENGINE")
-    chosen, numpy = (json.loads(train(*options)[1]) for options in ([], ["--engine", "numpy"]))
+    chosen, numpy = (json.loads(train("--batch-size", "500", *options)[1]) for options in ([], ["--engine", "numpy"]))
     assert "engine" not in chosen and chosen["test_loss"] == pytest.approx(numpy["test_loss"], rel=1e-4)
 
 

@@ -1,7 +1,11 @@
-"""Facts about lists as C: every operator with a formula, gradients, loops, training steps, and what is refused."""
+"""Facts about lists as C: every operator with a formula, gradients, loops, training steps, and what is refused.
+
+XMAN_ALL_CASES=1 takes each operator in both precisions; otherwise half of them in each.
+"""
 
 import ctypes
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -22,6 +26,7 @@ sys.path.append(str(Path(__file__).parent))
 from lists_to_export import CASES, calls, step_of
 
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="there is no gcc")
+ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 R = np.random.default_rng(3)
 EMPTY_ALONE = {"prod", "logsumexp", "crossEntropy", "norm", "squaredNorm", "softmaxCrossEntropy", "prod_of_others"}  # arrays without entries
 STRICT = "-std=c99 -O1 -Wall -Wextra -Werror -pedantic -fPIC -shared".split()
@@ -59,8 +64,9 @@ def assert_agree(got, want, rtol=1e-12, atol=1e-12):
 
 @pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-12), ("float32", 1e-5)])
 def test_every_operator_that_loops_compute_gives_the_same_numbers_in_c_as_its_gradient_does(tmp_path, dtype, rtol):
+    tried = sorted(CASES) if ALL else sorted(CASES)[dtype == "float32"::2]
     accepted, refused = [], set()
-    for op in sorted(CASES):
+    for op in tried:
         for k, (steps, values) in enumerate(calls(op, dtype, 12)):
             own = lambda a, k=k, op=op: f"{a}_{op}_{k}" if isinstance(a, str) else a
             lines = [(own(dst), name, tuple(map(own, args))) for dst, name, args in steps]
@@ -71,7 +77,7 @@ def test_every_operator_that_loops_compute_gives_the_same_numbers_in_c_as_its_gr
                 assert str(error).startswith("line ")
                 refused.add(op)
     assert {op for op in refused if ops.facts_of(op).formula} <= EMPTY_ALONE
-    assert len(CASES) - len(refused) > 140
+    assert len(tried) - len(refused) > 0.75 * len(tried)
     groups = [accepted[k:k + 60] for k in range(0, len(accepted), 60)]
     while groups:
         group = groups.pop()

@@ -157,7 +157,7 @@ def test_hidden_parts_are_judged_of_the_bytes_whose_visible_parts_were(folder):
     assert base64.b64decode(before[0]).decode() == SOURCE.format("ada") and before[1] != record["graded"]["digest"]
 
 
-@pytest.mark.parametrize("what", ["the submission", "the assignment", "the sandbox", "again", "the file"])
+@pytest.mark.parametrize("what", ["the submission", "the sandbox", "the file"] + ["the assignment", "again"] * ALL_CASES)
 def test_a_half_is_not_kept_where_the_other_would_be_of_something_else(folder, what, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         grade(folder, broken_off_after(3))

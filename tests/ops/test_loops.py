@@ -247,6 +247,13 @@ def test_a_carry_that_grows_is_refused():
         eval(steps, {"h0": np.ones(2), "X": np.ones(3)})
 
 
+def test_a_carry_that_grows_while_a_test_holds_is_refused():
+    steps = WengertList.from_text("def small(h):\n    n = sum(h)\n    t = less(n, 9.0)\n    return t\ndef step(h):\n    h1 = concat(0, h, h)\n"
+                                  "    return h1\nb = bundle(h0)\nw = while_loop(small, step, 1, b)")
+    with pytest.raises(XManError, match=r"takes h of shape \(2,\) and hands it on with shape \(4,\); a carry keeps its shape"):
+        eval(steps, {"h0": np.ones(2)})
+
+
 @pytest.mark.parametrize("T", [0, 1])
 def test_no_steps_at_all_leave_the_carry(T):
     values = data(T)

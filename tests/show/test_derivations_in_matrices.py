@@ -2,6 +2,7 @@
 import ast
 import builtins
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -80,6 +81,7 @@ FORMULAS = {
     "triplets": (lambda x, w, b: f.relu(f.squaredNorm(x - w) - f.squaredNorm(x - b) + 5.0), (x, w, R.random(3)), "2·[‖x - w‖^2 - ‖x - b‖^2 + 5 > 0]·(b - w)")}
 
 
+@cache
 def derived(name, with_values=True):
     function, arguments, _ = FORMULAS[name]
     steps = trace(function, *arguments)

@@ -133,10 +133,10 @@ def test_infinity_counts_as_missing(read):
     assert data.summary[0][:3] == ("x", "number", 4) and data.features(table)[:, 1].tolist() == [1.0] * 4 + [0.0] * 8
 
 
-def test_a_cell_of_a_million_characters_and_ten_thousand_columns_are_read(read):
+def test_a_cell_of_a_million_characters_and_two_thousand_columns_are_read(read):
     assert len(read(TABLE + f"1,2,{'x' * 10 ** 6}\n")[1].classes[2]) == 10 ** 6
-    rows = [",".join(f"c{k}" for k in range(10_000)), *(",".join(str(k * i % 7) for k in range(10_000)) for i in range(12))]
-    assert read("\n".join(rows))[0].num_columns == 10_000
+    rows = [",".join(f"c{k}" for k in range(2000)), *(",".join(str(k * i % 7) for k in range(2000)) for i in range(12))]
+    assert read("\n".join(rows))[0].num_columns == 2000
 
 
 def test_a_gzip_and_a_folder_are_read(read, tmp_path):
