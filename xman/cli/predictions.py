@@ -18,7 +18,6 @@ from ..errors import XManError, extra
 from ..files import Model, load
 from ..files.model import Strange, strange_text
 from ..files.reports import judgement_of, report_text
-from ..serve import application
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.frames import arrow
@@ -181,6 +180,7 @@ def serve(model, host, port, body) -> None:
 
     It answers what is under way when it is told to end.
     """
+    from ..serve import application  # with all of asyncio
     uvicorn = extra("uvicorn", "serve", "xman serve")
     config = uvicorn.Config(application(load(model), body), host, port, log_level="warning", access_log=False)
     print(f"{model} at http://{host}:{port}", flush=True)
