@@ -331,3 +331,14 @@ def test_of_nested_programs_drawn_as_text():
         again = xman.unroll(rolled, values)
         assert computed(again, values, numbers) == computed(steps, values, numbers), seed
     assert loops > 5
+
+
+def test_two_entries_of_a_row_are_read_from_one_slice():
+    def line(W, s):
+        for t in range(6):
+            s = s * W[t, 0] + W[t, 1]
+        return s
+    values = {"W": np.arange(18.0).reshape(6, 3), "s": 1.0}
+    rolled = xman.roll(xman.trace(line, *values.values()), values)
+    (_, _, (step, carries, slices, _)), = (line for line in rolled if line[1] == "scan")
+    assert (carries, slices) == (1, 1) and [line[2] for line in step[3] if line[1] == "getitem"] == [("W_t", 0), ("W_t", 1)]
