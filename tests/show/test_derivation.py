@@ -155,7 +155,7 @@ def test_lines_that_are_not_needed_are_passed_over():
 def test_registers_called_like_the_module_of_operators_or_like_letters_of_a_rule_are_kept_apart():
     steps = WengertList.from_text("f = sigmoid(a)\nnp = mul(f, a)")
     assert derivation(steps, "np", "a")[-1].step == (
-        "dnp/da = sigmoid(a)·(1 - sigmoid(a))·a + f = sigmoid(a)·(1 - sigmoid(a))·a + sigmoid(a)")
+        "dnp/da = sigmoid(a)·(1 - sigmoid(a))·a + f = sigmoid(a)·(a - a·sigmoid(a) + 1)")
     assert derivation(steps, "np", "a", brief=True)[0].reason == "np = f·a and d(b·c)/da = db/da·c + b·dc/da"
 
 

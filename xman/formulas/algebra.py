@@ -12,7 +12,7 @@ import numpy as np
 
 from ..notation.polynomials import Polynomial, factored_text, sum_text
 from .expressions import function_call, node, with_replaced
-from .polynomial import ALGEBRAIC, fraction_text, polynomial
+from .polynomial import ALGEBRAIC, formula_text, polynomial
 from .slopes import names_in, negative, plus, tidy, times_tree, unsigned
 from .text import evaluated_at, is_product, is_truth
 
@@ -74,7 +74,7 @@ def simplest(e: ast.expr, values: Mapping[str, Any]) -> ast.expr:
             p, factors, c, product = joined
             p += Polynomial({tuple(sorted([*factors, (letter(product).id, 1)])): c})
         forms_of = lambda p: [ast.parse(text(p), mode="eval").body
-                              for text in ((fraction_text, sum_text, factored_text) if p else (str,))]
+                              for text in ((formula_text, sum_text, factored_text) if p else (str,))]
         groups = [[*forms_of(p), plain]]
         if ones:  # 1 is an array beside others of its shape; alone it stands at the end
             forms = forms_of(with_powers(lambda x, n: n * (x not in ones)))

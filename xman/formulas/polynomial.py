@@ -12,7 +12,7 @@ from operator import add, mul
 
 from ..errors import XManError
 from ..notation import shown
-from ..notation.polynomials import Polynomial, bracketed, constant_of, constant_term, fraction, symbol
+from ..notation.polynomials import Polynomial, bracketed, constant_of, constant_term, factored_text, fraction, symbol
 from ..wengert import Steps, checked_list, known_registers, needed
 from .expressions import formula, with_replaced
 from .slopes import names_in
@@ -84,16 +84,20 @@ def atom(e: ast.expr, values: Mapping[str, Polynomial]) -> Polynomial:
 
 # ---- fractions over one denominator ------------------------------------------------------------------------
 
-def fraction_text(p: Polynomial) -> str:
-    """p over one denominator, as a book prints it, if that is shorter: exp(x)*(x - 2)/x**3; else as a sum.
+def formula_text(p: Polynomial) -> str:
+    """p as a book prints it: as a sum, where only inputs are in it, 2*x*y + 5*y**2; or, if that is shorter,
+    with what its terms have in common in front, exp(x)*(cos(x) + sin(x)), or over one denominator.
 
         t/y − (1 − t)/(1 − y) = (t·(1 − y) − (1 − t)·y) / (y·(1 − y)) = (t − y)/(y·(1 − y))
 
     A denominator that another one divides is a product with it, so e² + 2·e + 1 is (e + 1)² beside e + 1.
     """
     powers = [n for term in p for _, n in term]
-    if len(p) > JOINED or all(n >= 0 for n in powers) or any(n != int(n) for n in powers):
+    if len(p) > JOINED or any(n != int(n) for n in powers):
         return str(p)
+    if all(n >= 0 for n in powers):
+        atoms = any(not x.isidentifier() for term in p for x, _ in term)
+        return min(str(p), factored_text(p), key=len) if atoms else str(p)
     try:
         return min(str(p), fraction(p, lambda x: polynomial(ast.parse(x, mode="eval").body, {})), key=len)
     except OverflowError:  # it is too long over one denominator

@@ -15,7 +15,7 @@ from ops.loops import functions_apart, is_function
 from ..errors import XManError
 from ..formulas.expressions import formula, mathematical, node, with_replaced
 from ..formulas.latex import latex
-from ..formulas.polynomial import fraction_text, polynomial, polynomials
+from ..formulas.polynomial import formula_text, polynomial, polynomials
 from ..formulas.slopes import Rules, factors_in, names_in, number_in, slopes_of, sum_tree, tidy, times_tree
 from ..formulas.steps import in_matrices
 from ..interpreters import eval
@@ -135,7 +135,7 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     inside = names_in(e)
     try:
         values = polynomials(lines, *inside)
-        texts = [fraction_text(polynomial(e, values)), *with_definitions(e, lines)]
+        texts = [formula_text(polynomial(e, values)), *with_definitions(e, lines)]
         formulas = [min(map(mathematical, texts), key=len)]
     except (OverflowError, XManError):
         values, formulas = {}, []

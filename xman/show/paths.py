@@ -17,7 +17,7 @@ import numpy as np
 import ops
 
 from ..errors import XManError
-from ..formulas.polynomial import constant_term, fraction_text, polynomial, polynomials
+from ..formulas.polynomial import constant_term, formula_text, polynomial, polynomials
 from ..formulas.slopes import names_in
 from ..interpreters import eval
 from ..notation import table_as_text
@@ -139,7 +139,7 @@ class Paths:
         return [Path(path, "·".join(map(factor, path)), x) for path, x in zip(listed, values, strict=True)]
 
     def symbolic(self, direction: str = "forward") -> Any:
-        """∂of/∂wrt as a formula, multiplied out in the inputs (Reps, Example 4.1); for several a dict.
+        """∂of/∂wrt as a formula in the inputs, a sum of products (Reps, Example 4.1); for several a dict.
 
         direction: "forward" or "backward". Raises XManError for another one, and for too long a formula.
         """
@@ -209,7 +209,7 @@ class Paths:
             solution = solve(edges, start, back, constant_term(1), extend)
         except OverflowError as error:
             raise XManError(f"d{y}/d{x}, {error}; print the graph, or give numbers") from None
-        return fraction_text(solution.get(end, constant_term(0)))
+        return formula_text(solution.get(end, constant_term(0)))
 
 
 def factor(edge: Edge) -> str:
