@@ -72,7 +72,7 @@ Place = tuple[str, int]  # a file and the number of its line
 
 def user_line() -> Place:
     """The line of the innermost frame that runs the user's code."""
-    frame = sys._getframe(1)
+    frame = sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno

@@ -313,3 +313,9 @@ def test_a_carry_that_grows_along_one_axis_and_not_by_broadcasting_is_refused():
     grown = ("def", "grown", ("h", "t"), (("k", "concat", (0, "h", "h")),), ("k",))
     with pytest.raises(XManError, match=r"takes h of shape \(2, 3\) and hands it on with shape \(4, 3\); a carry keeps its shape"):
         eval([("b", "bundle", ("h", 2)), ("s", "scan", (grown, 1, 1, "b"))], {"h": np.ones((2, 3))})
+
+
+def test_a_bundle_has_no_derivative_of_its_own():
+    steps = [("b", "bundle", ("x", "y")), ("s", "item", ("b", 0))]
+    with pytest.raises(XManError, match=r"b = bundle\(x, y\): a bundle has no derivative of its own; differentiate .* item\(b, i\)"):
+        gradient(steps, "b", ["x"])
