@@ -206,8 +206,8 @@ def test_a_register_with_many_terms_is_not_put_in():
 
 @pytest.mark.parametrize(("text", "wrt", "formula"), [
     ("s = mul(w, x)\nz = add(s, b)\np = sigmoid(z)\nd = subtract(p, t)\ny = square(d)", "w",
-     "2·(sigmoid(w·x + b) - t)·sigmoid(w·x + b)·(1 - sigmoid(w·x + b))·x"),
-    ("a = tanh(z)\nb = mul(a, w)\nd = subtract(b, t)\nE = square(d)\ny = half(E)", "z", "(tanh(z)·w - t)·(1 - tanh(z)^2)·w"),
+     "2·x·sigmoid(w·x + b)·(1 - sigmoid(w·x + b))·(sigmoid(w·x + b) - t)"),
+    ("a = tanh(z)\nb = mul(a, w)\nd = subtract(b, t)\nE = square(d)\ny = half(E)", "z", "w·(1 - tanh(z)^2)·(w·tanh(z) - t)"),
     ("s = mul(2, a)\nz = add(s, b)\ny = power(z, 4)", "a", "8·(2·a + b)^3"),
     ("s = mul(2, a)\nz = add(s, b)\ny = square(z)", "a", "8·a + 4·b"),
     ("\n".join(f"x{k + 1} = square(x{k})" for k in range(40)) + "\ny = mul(x40, t)", "t", "x0^1099511627776")])

@@ -12,7 +12,15 @@ from operator import add, mul
 
 from ..errors import XManError
 from ..notation import shown
-from ..notation.polynomials import Polynomial, bracketed, constant_of, constant_term, factored_text, fraction, symbol
+from ..notation.polynomials import (
+    Polynomial,
+    bracketed,
+    constant_of,
+    constant_term,
+    factored_text,
+    fraction,
+    symbol,
+)
 from ..wengert import Steps, checked_list, known_registers, needed
 from .expressions import formula, with_replaced
 from .slopes import names_in

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from operator import add, mul
 
 TERMS = 1000  # the most of a polynomial, more than a person reads
@@ -135,10 +136,34 @@ def common_part(p: Polynomial) -> tuple[Fraction, dict[str, int], Polynomial]:
 
 
 def factored_text(p: Polynomial) -> str:
-    """p with what its terms have in common in front: x*(x - 2); its text without."""
+    """p as a product: of what its terms have in common, of 1 - a², 1 ± a and a ± b, and of what is left.
+
+        t·y² − t·y − y³ + y² = y·(1 − y)·(y − t)
+    """
     size, common, rest = common_part(p)
+    pieces = []
+    for piece in likely_factors(rest):
+        while (quotient := divided(rest, piece)) is not None:
+            pieces, rest = [*pieces, piece], quotient
+    if pieces and (c := constant_of(rest)) is not None:
+        size, rest = size * c, constant_term(1)
+        if size < 0:
+            size, pieces[-1] = -size, -pieces[-1]
+    powers = Counter(bracketed(piece, True) for piece in (*pieces, *[rest] * (constant_of(rest) is None)))
     term = tuple((x, n) for x, n in common.items() if n)
-    return term_text((*term, (bracketed(rest, True), 1)), size) if len(p) > 1 else sum_text(p)
+    return term_text((*term, *powers.items()), size) if len(p) > 1 else sum_text(p)
+
+
+def likely_factors(p: Polynomial) -> list[Polynomial]:
+    """1 - a², 1 ± a and a ± b that divide p, for all that it is made of: p is 0 where such a factor is."""
+    names = sorted({x for term in p for x, _ in term}, key=alphabetical)
+    at = dict(zip(names, itertools.count(Fraction(17, 5)), strict=False))
+    value = lambda at: sum(c * prod(at[x] ** n for x, n in term) for term, c in p.items())
+    vanishes = lambda x, y: not value({**at, x: y})
+    squares = [constant_term(1) + -(symbol(x) ** 2) for x in names if vanishes(x, 1) and vanishes(x, -1)]
+    firsts = (constant_term(1), 1), *((symbol(name), at[name]) for name in names)
+    return squares + [first + symbol(x) * constant_term(-sign) for first, y in firsts for x in names
+                      for sign in (1, -1) if symbol(x) != first and vanishes(x, sign * y)]
 
 
 def divided(p: Polynomial, q: Polynomial) -> Polynomial | None:
