@@ -222,7 +222,8 @@ def test_a_slip_that_the_numbers_reveal_is_named_for_arrays_with_infinities_too(
         assert about_numbers(factor * want, want, 1e-9) == sentence
 
 
-def test_a_factor_is_told_by_the_largest_element():
+def test_a_factor_is_told_by_the_largest_element_and_1_is_none():
+    assert about_numbers(np.array([1.0000005, 2.0]), np.array([1.0, 2.0]), 1e-9) is None
     got, want = np.array([7.7e-12, 7.0, 14.0]), np.array([1e-12, 1.0, 2.0])
     assert about_numbers(got, want, 1e-9) == "All elements are off by one and the same factor."
 

@@ -209,7 +209,7 @@ CASES: dict[str, list[tuple]] = {
     "pinv": [(n(3, 2),), (n(2, 3),), (square(3, 3),), (n(2, 3, 2),)],
     "cofactor_slope": [(n(3, 3), square(3, 3)), (n(2, 3, 3), square(2, 3, 3))],
     "column": [(n(3), n(3)), (n(2, 3), n(3)), (n(2, 3), n(2, 3))],
-    "solve": [(square(2, 3, 3), n(3)), (square(3, 3, 3), n(3)), (square(3, 3), n(3)), (square(3, 3), n(3, 2)), (square(2, 3, 3), n(2, 3, 2)), (square(3, 3), n(4, 3, 2)), (square(2, 3, 3), n(3, 2))],
+    "solve": [(square(2, 3, 3), n(3)), (square(3, 3, 3), n(3)), (square(3, 3), n(3)), (square(3, 3), n(3, 2)), (square(2, 3, 3), n(2, 3, 2)), (square(3, 3), n(4, 3, 2)), (square(2, 3, 3), n(3, 2)), (square(2, 3, 3), n(1, 3, 2))],
     "cholesky": [(definite(3, 3),), (definite(2, 3, 3),), (definite(1, 1),)],
     "lower_half": [(n(3, 3),), (n(2, 3, 3),)],
     **{op: [(definite(3, 3),), (n(2, 3, 3),)] for op in ("eigvalsh",)},
