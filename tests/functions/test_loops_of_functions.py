@@ -104,6 +104,12 @@ def test_its_step_has_no_line_that_nothing_reads():
         assert "add(h, x)" in text and "exp" not in text and "sin" not in text
 
 
+def test_a_register_that_it_closes_over_keeps_its_name():
+    weights = [f.input("w")]
+    steps = XMan().operationSequence(xman.scan(lambda h, x: (h * weights[0] + x, None), f.input("s"), f.input("X"))[0])
+    assert str(steps).startswith("def step(h, x, w):\n    z1 = mul(h, w)\n")
+
+
 def test_its_source_is_a_function_with_a_loop():
     steps, space = trace(looped, *ARGS), {}
     exec(source(steps, "looped", ["U"], dict(zip(("h0", "X", "U", "W"), ARGS, strict=True))), space)
