@@ -204,6 +204,12 @@ def test_a_share_of_the_credit_is_told_below_1_alone():
     assert told(expect_share, 0.0, "all", None).credit == 0 and Wrong("all").credit == 0
 
 
+@pytest.mark.parametrize("shape", [(4,), (2, 3, 4)])
+def test_probabilities_are_along_the_last_axis(shape):
+    expect_probabilities(np.full(shape, 0.25), shape, "p")
+    assert "rows that sum to 1" in told(expect_probabilities, np.full(shape, 0.2), shape, "p").expected
+
+
 @pytest.mark.parametrize("factor, sentence", [
     (-1, "Its sign is the other way round."), (2, "It is twice what it should be."), (0.5,
         "It is half of what it should be."), (0, "It is zero everywhere: does anything arrive here?"),
