@@ -11,6 +11,7 @@ from math import gcd, lcm, prod
 from operator import add, mul
 
 TERMS = 1000  # the most of a polynomial, more than a person reads
+FACTORED = 50  # the most of one that is divided by likely factors
 LONG = 10 ** 6  # a numerator or denominator from which on a number is written with a point
 
 
@@ -156,7 +157,7 @@ def factored_text(p: Polynomial) -> str:
 
 def likely_factors(p: Polynomial) -> list[Polynomial]:
     """1 - a², 1 ± a and a ± b that divide p, for all that it is made of: p is 0 where such a factor is."""
-    names = sorted({x for term in p for x, _ in term}, key=alphabetical)
+    names = sorted({x for term in p for x, _ in term}, key=alphabetical) if len(p) <= FACTORED else []
     at = dict(zip(names, itertools.count(Fraction(17, 5)), strict=False))
     value = lambda at: sum(c * prod(at[x] ** n for x, n in term) for term, c in p.items())
     vanishes = lambda x, y: not value({**at, x: y})
