@@ -10,7 +10,7 @@ import pytest
 
 import ops
 import xman
-from xman import compile, eval, gradient, trace
+from xman import compile, eval, f, gradient, trace
 
 needs_llvm = pytest.mark.skipif(importlib.util.find_spec("llvmlite") is None, reason="llvmlite is not installed")
 R = np.random.default_rng(3)
@@ -220,3 +220,23 @@ def test_a_step_called_from_python_is_compiled_for_pythons_numbers_where_they_ac
     for y, stack in compile(steps, engine=engine)({"X": X}).items():
         np.testing.assert_allclose(stack, eval(steps, {"X": X})[y])
     assert not interpreted
+
+
+ONTO_ITSELF = {"flip": lambda y: y[::-1] + y, "places": lambda y: y[[1, 0]] + y, "take": lambda y: np.take(y, [1, 0]) + y,
+               "both": lambda y: y + 0.5 * y[::-1] + y[[1, 1]]}
+ENDING = {"doubled": lambda y: y * 2, "cumprod": lambda y: np.cumprod(y + 1) * 1.1, "digamma": lambda y: f.digamma(y + 3) + y + 1,
+          "largest": lambda y: y + np.max(y), "flip": lambda y: y[::-1] + y}
+
+
+@needs_llvm
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", [*ONTO_ITSELF, *(f"while {name}" for name in ENDING)])
+def test_the_way_back_of_a_loop_is_that_of_the_interpreter_at_every_call(name, dtype):
+    if name in ONTO_ITSELF:
+        loop = lambda x: xman.scan(lambda y, _: (ONTO_ITSELF[name](y), None), x, length=4)[0][0]
+    else:
+        loop = lambda x: np.sum(xman.while_loop(lambda y: np.sum(y) < 20, ENDING[name.split()[1]], x))
+    x = np.array([0.3, 0.7], dtype)
+    compiled, wanted = xman.jit(xman.grad(loop), engine="llvm"), xman.grad(loop)(x)
+    for _ in range(5):
+        np.testing.assert_allclose(compiled(x), wanted, rtol=1e-5 if dtype is np.float32 else 1e-12)

@@ -62,7 +62,9 @@ def accumulated(w: Builder, dst: str, v: Sequence[Any]) -> View:
     """A sum with the adjoint of an index, which is added at its place, and not spread over zeros first."""
     shape = w.kinds[dst].shape
     over = w.program.inplace[dst] if dst in w.direct else None
-    bases = [x for a, x in zip(w.step[2], v, strict=True) if w.is_whole(x, shape)
+    # d + d[::-1] in the memory of d would read what it has added
+    read = {x.x.root for x in v if isinstance(x, Accumulated)}
+    bases = [x for a, x in zip(w.step[2], v, strict=True) if w.is_whole(x, shape) and x.root not in read
            and (x.root == over or w.unread(a) and {node.mode for node in w.tree.writers[x.root]} == {"into"})]
     base = bases[0] if bases else w.root_in_order(dst, *w.kinds[dst][:2])
     for x in sorted(v, key=lambda x: isinstance(x, Accumulated)):  # arrays first

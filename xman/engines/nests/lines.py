@@ -28,8 +28,10 @@ import numpy as np
 import ops
 from ops.facts import parameters
 
+from ...errors import XManError
 from ...passes.lower import has_to_be_literal
 from ...wengert import Line as Step
+from ...wengert import registers
 from ..folded import folded
 from ..program import GEMM, Program
 from .applied import APPLIED
@@ -76,6 +78,10 @@ def place_step(w: Builder, step: Step) -> None:
         else:
             w.views[dst] = view_of(w, dst, op, args)
     except ByNumPy:
+        read = [x for a in (dst, *registers(args)) for x in (a, *w.bundles.get(a, ()))]
+        # NumPy would take the spare rows of the stacks for steps
+        if any(isinstance(x, str) and x in w.program.counts for x in read):
+            raise XManError(f"loops cannot compute {op} along a loop that ends on values") from None
         call(w, step)
     if dst in w.program.inplace and dst in w.views:
         root = w.views[dst].root
