@@ -22,7 +22,7 @@ from fake_records import HOSTILE, NAMES, SECRET, TASKS, classroom, grader_failed
 from xman.files.whole import write_whole
 from xman.grade.reports import gradebook, pages, terminal, write_all
 from xman.grade.reports.pages import class_summary
-from xman.grade.reports.view import GRADER_FAILED, failures, for_student, harmless_record, in_points, trouble_line
+from xman.grade.reports.view import GRADER_FAILED, failures, for_student, grader_errors, harmless_record, in_points, trouble_line
 
 CLASS, LARGE = classroom(40), classroom(500)
 STYLE = (Path(pages.__file__).with_name("templates") / "style.css").read_text("utf-8")
@@ -135,6 +135,12 @@ def test_the_class_table_has_a_line_for_each_submission_and_the_mean():
     assert len(lines) == 1 + len(CLASS) + 2
     assert f"mean {in_points(statistics.mean(made['points'] for made in CLASS))}" in lines[-1]
     assert "THE GRADER FAILED" in lines[12]
+
+
+def test_the_gradebook_says_where_the_grader_failed(tmp_path):
+    gradebook.write_gradebook(CLASS, tmp_path / "a.csv")
+    failed = sum(any(grader_errors(made)) for made in CLASS)
+    assert (tmp_path / "a.csv").read_text("utf-8-sig").count("THE GRADER FAILED") == failed > 0
 
 
 def test_no_trouble_of_the_class_is_cut_however_narrow_the_terminal():

@@ -22,7 +22,8 @@ def term(tmp_path):
 @pytest.fixture
 def record():
     """record(file, points) -> what a book reads of a record."""
-    return lambda file, points=100.0, **more: {"file": file, "slug": file, "submission": file, "points": points, **more}
+    return lambda file, points=100.0, **more: {"file": file, "slug": file, "submission": file, "points": points, "tasks": [],
+                                               **more}
 
 
 @pytest.fixture

@@ -210,6 +210,12 @@ def test_a_regrade_that_lowers_a_mark_is_said(term, record):
     assert "Ada Lovelace, one: graded again: 80 before, and now LESS" in said
 
 
+def test_what_the_grader_lost_by_an_error_of_its_own_is_said(term, record):
+    case = {"name": "", "credit": 0, "feedback": {"grader": True, "traceback": "NameError"}}
+    said = marks_table(book(term(DUE), record("Ada Lovelace.py", 60.0, tasks=[{"parts": [{"cases": [case]}]}])))
+    assert "Ada Lovelace, one: THE GRADER FAILED: mend it and run it again" in said
+
+
 # ---- files -----------------------------------------------------------------------------------------------------------------
 
 def test_the_book_is_a_row_for_each_student_and_no_cell_is_a_formula(term, record, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...files.whole import write_whole
-from .view import harmless_record, in_order_of_names, trouble_line
+from .view import harmless_record, in_order_of_names, remark_line
 
 VERSIONS = "digest", "assignment version", "xman", "python", "numpy", "sandbox", "term", "when"
 # Where the comma is that of decimal fractions a spreadsheet splits cells at semicolons, quoted or not: each
@@ -30,7 +30,7 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
         leading_cells = [record[key] for key in ("submission", "file", "points", "of")]
         versions = [record["graded"].get(name.split()[0]) for name in VERSIONS]
         points = map(_points(record).get, columns)
-        rows.append([*leading_cells, *points, trouble_line(record), record["seconds"], *versions])
+        rows.append([*leading_cells, *points, remark_line(record), record["seconds"], *versions])
     write_rows(path, [[*map(cell, row)] for row in rows], marked=True, lasting=False)
 
 

@@ -55,7 +55,7 @@ def class_table(records: list[dict], width: int | None = None) -> str:
         points = {task["number"]: in_points(task["points"]) for task in record["tasks"]}
         cells = [in_points(record["points"]), *(points.get(task, "") for task in tasks)]
         line = padded(_one(record["submission"]), names) + "".join(f"{cell:>8}" for cell in cells)
-        remark = "THE GRADER FAILED. " * any(view.grader_errors(record)) + view.trouble_line(record)
+        remark = view.remark_line(record)
         fits = text_width(remark) <= columns
         lines.append(f"{line}{record['seconds']:8.1f}  {remark if fits else ''}".rstrip())
         lines += [] if fits else _shortened(_wrap(remark, width, 2), LINES, 2)

@@ -99,6 +99,11 @@ def trouble_line(record: dict) -> str:
     return "; ".join(sentence(*trouble) for trouble in troubles(record))
 
 
+def remark_line(record: dict) -> str:
+    """For the instructor: that the grader itself failed, and the troubles of the submission."""
+    return ("THE GRADER FAILED. " * any(grader_errors(record)) + trouble_line(record)).strip()
+
+
 def in_order_of_names(records: list[dict]) -> list[dict]:
     return sorted(records, key=lambda each: (each["submission"].casefold(), each["submission"], each["file"]))
 

@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 from ..record import Record
 from ..reports.platforms import gradescope_results
 from ..reports.terminal import padded, text_width
-from ..reports.view import harmless_record, in_points
+from ..reports.view import grader_errors, harmless_record, in_points
 from .hand_in import UTC, HandIn, hand_in_of, moodle_times
 from .roster import Roster, Student, plain_name, read_roster
 from .settings import Rules, Term, utc
 
 DAY = datetime.timedelta(days=1)
 EARLY = datetime.datetime.min.replace(tzinfo=UTC)
-NOTABLE = "LATE", "no time", "graded again", "handed in after"  # remarks that the terminal shows too
+# remarks that the terminal shows too
+NOTABLE = "THE GRADER", "LATE", "no time", "graded again", "handed in after"
 
 
 class Mark(NamedTuple):
@@ -127,6 +128,8 @@ def mark_of(rules: Rules, student: Student, works: list[tuple[Record, HandIn]], 
         remarks.append(f"LATE, says the platform, and not by how much: write it under [{rules.name}.times]")
     elif due and not hand_in.at:
         remarks.append("no time of hand-in is known: taken as in time")
+    if any(grader_errors(record)):
+        remarks.append("THE GRADER FAILED: mend it and run it again, since what it lost counts as 0")
     days = days_late(hand_in.at - grace, due) if due and hand_in.at else 0
     free, points = min(days, budget), record["points"]
     mark = max(0.0, round(points - rules.penalty * (days - free), 6))
