@@ -120,7 +120,7 @@ def test_weights_that_meet_their_neighbours_alone_take_a_sparse_matrix_and_the_s
 
     def where_it_pays(make, dense):
         passes.append((make().passes, dense))
-    monkeypatch.setattr("xman.train.second_order.where_it_pays", where_it_pays)
+    monkeypatch.setattr("xman.sparse.where_it_pays", where_it_pays)
     by_products = run(m, data, method, 3)
     np.testing.assert_allclose(sparse.parameters["w"], by_products.parameters["w"], rtol=1e-6, atol=1e-9)
     assert passes == [(3, 100)]
