@@ -199,15 +199,12 @@ def network_of(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> 
 def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XMan:
     """The model of that name, one of MODELS, in the sizes of the data. choices: options."""
     make, of, options, _ = MODELS[name]
-    X, outputs = data.train.X if isinstance(data.train, Stream) else data.train[0], len(data.classes) or 1
     if unfit := [key for key in choices if key not in options]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes "
                         f"{', '.join('--' + key for key in options) or 'none of them'}")
     if of != "rows" and bool(data.classes) == (of in TASKS):
         targets, task = ("numbers", "regress") if of in TASKS else ("classes", "classify")
         raise XManError(f"{name} is for {targets}; --task {task} makes the target that")
-    if of == "sequences" and (not isinstance(X, np.ndarray) or X.ndim != 3):
-        raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
     if name == "mlp" and data.prepared.summary:
         options = {**options, "hidden": (100,)}
     squares = {} if data.classes or "loss" not in options else {"loss": "squaredError"}
@@ -215,29 +212,45 @@ def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XM
     hidden = options.pop("hidden", ())
     if name != "mlp" and "hidden" in MODELS[name][2] and len(hidden) != 1:
         raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
+    whole = None if isinstance(data.train, Stream) else data.train
+    X, outputs = whole[0] if whole else data.train.X, len(data.classes) or 1
     features = int(np.prod(X.shape[1:]))
-    if name == "poisson" and not isinstance(data.train, Stream):
-        options["largest"] = float(data.train[1].max())
-    if name == "basis":
-        if isinstance(data.train, Stream):
-            raise XManError("a basis begins with the range of all rows; leave out --memory")
-        if X.ndim != 2:
-            raise XManError("a basis is of rows of numbers; these data are titles")
-        low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
-        low, high = low - (high - low) / 100, np.where(high > low, high, low + 1)
-        options |= {"columns": X.shape[1], "low": low, "high": high, "mean": True}
-        return models.AdaptiveBasis(options.pop("basis"), *hidden, **options)
-    if name == "convolution":
-        side = math.isqrt(features)
-        if X.ndim != 2 or side ** 2 != features:
-            raise XManError(f"a convolution is of square images, such as --data digits; a row here has "
-                            f"{features:,} numbers")
-        return make((side, side), outputs, **options)
-    if name == "mlp":
-        return models.MLP([features, *hidden, outputs], **options)
+    match name:
+        case "mlp":
+            return make([features, *hidden, outputs], **options)
+        case "convolution":
+            return make(sides_of_square(X), outputs, **options)
+        case "basis":
+            return make(options.pop("basis"), *hidden, **options, **range_of_rows(whole))
+        case "poisson" if whole:
+            options["largest"] = float(whole[1].max())
     if of == "sequences":
+        if not isinstance(X, np.ndarray) or X.ndim != 3:
+            raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
         return make(X.shape[2], *hidden, outputs, steps=X.shape[1], **options)
     return make(features, *hidden, outputs, **options)
+
+
+def sides_of_square(X: Any) -> tuple[int, int]:
+    """The height and width of the images that are the rows of X."""
+    features = int(np.prod(X.shape[1:]))
+    side = math.isqrt(features)
+    if X.ndim != 2 or side ** 2 != features:
+        raise XManError(f"a convolution is of square images, such as --data digits; a row here has "
+                        f"{features:,} numbers")
+    return side, side
+
+
+def range_of_rows(rows: tuple[Any, np.ndarray] | None) -> dict[str, Any]:
+    """What an adaptive basis knows of the rows (X, y): the ends of each column, the lower one with a margin of 1 %."""
+    if rows is None:
+        raise XManError("a basis begins with the range of all rows; leave out --memory")
+    X, _ = rows
+    if X.ndim != 2:
+        raise XManError("a basis is of rows of numbers; these data are titles")
+    low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
+    low, high = low - (high - low) / 100, np.where(high > low, high, low + 1)
+    return {"columns": X.shape[1], "low": low, "high": high, "mean": True}
 
 
 def costs_of(words: tuple[str, ...], classes: tuple[str, ...]) -> dict[str, float]:
