@@ -13,5 +13,9 @@ def jax_in_double():
 
 
 def at_once(fn, *args):
-    """fn(*args) by JAX."""
-    return jax_in_double().jit(fn, compiler_options=HARDLY)(*args)
+    """fn(*args) by JAX; line by line where that branches on a value, as its compress does."""
+    jax = jax_in_double()
+    try:
+        return jax.jit(fn, compiler_options=HARDLY)(*args)
+    except jax.errors.ConcretizationTypeError:
+        return fn(*args)

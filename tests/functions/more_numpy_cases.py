@@ -49,7 +49,7 @@ NUMPY = [
     ("nanmedian",           lambda np, x: np.nanmedian(x), NAN),
     ("nanmedian of all",    lambda np, x: np.nanmedian(x, axis=(0, 1), keepdims=True), n(3, 2)),
     ("nanquantile",         lambda np, x: np.nanquantile(x, 0.3, axis=1), n(3, 4)),
-    ("nanquantiles",        lambda np, x: np.nanquantile(x, np.array([.1, .7], np.float32), axis=(2, 0), keepdims=True), n(3, 2, 2)),
+    ("nanquantiles",        lambda np, x: np.nanquantile(x, np.array([.125, .6875], np.float32), axis=(2, 0), keepdims=True), n(3, 2, 2)),
     ("nanpercentile",       lambda np, x: np.nanpercentile(x, numpy.array([10, 60]), axis=0), n(3, 2)),
     ("nanargmax",           lambda np, x: x * np.nanargmax(x) + np.nanargmin(x) * x, n(4)),
     ("nanargmin",           lambda np, x: x * np.nanargmin(x), n(4)),
