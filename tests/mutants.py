@@ -33,6 +33,7 @@ TESTS = ("ops", "passes", "xman", "functions", "matrices", "optimize", "train", 
          "grade/test_compare.py", "grade/test_judge.py", "grade/test_lists.py", "grade/test_assignments.py",
          "test_what_users_get_wrong_with_lists.py", "cli/test_derivatives.py")
 LIMIT = 30.0  # seconds of tests for one mutant
+MEMORY = 6 << 30  # bytes for its tests: a bug that takes more fails there, and does not end for want of memory as if unnoticed
 
 # what stands there, and what is planted
 
@@ -179,6 +180,7 @@ def pytest_in(folder: Path, arguments: list[str], plugin: object, seconds: float
     import pytest
     if seconds:
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     os.setsid()
     os.chdir(folder)
     sys.path[:0] = [str(folder)]

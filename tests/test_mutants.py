@@ -2,7 +2,7 @@
 import ast
 from collections import Counter
 
-from mutants import ROOT, mutants
+from mutants import MEMORY, ROOT, forked, mutants, pytest_in
 
 
 def test_a_mutant_is_another_program_that_differs_in_one_statement():
@@ -19,3 +19,10 @@ def test_all_kinds_of_bugs_are_planted():
     after = Counter(mutant.difference.partition("+ ")[2] for mutant in mutants("ops/walk.py"))
     assert {"pass", "return None"} <= after.keys()
     assert all(any(word in text for text in after) for word in (" or ", "not ", " != ", " - "))
+
+
+def test_a_bug_that_takes_all_memory_fails_its_test(tmp_path):
+    (tmp_path / "test_memory.py").write_text(f"def test_memory():\n    bytearray({MEMORY})\n")
+    assert forked(pytest_in, tmp_path, ["test_memory.py"], object(), 60) == 1
+    (tmp_path / "test_memory.py").write_text("def test_memory():\n    bytearray(9)\n")
+    assert forked(pytest_in, tmp_path, ["test_memory.py"], object(), 60) == 0
