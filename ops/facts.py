@@ -61,7 +61,7 @@ class Facts(NamedTuple):
     tame: bool = False                 # its slopes are finite where its arguments are
     flow: str = ""                     # one of the words above
     reads: str = ""                    # where flow does not tell: the entries that one of the result reads
-    overflows: bool = False            # its result may be infinite where its arguments are finite
+    overflows: bool = False            # its result may be infinite where its arguments are finite; not said of what settles
     grows: bool = False                # it overflows as the exponential does
     settles: int | Callable | None = None  # the place of an argument where it stays finite, or (*args) -> it
 

@@ -89,7 +89,7 @@ linear(  "real",    real,    lambda d, out, z: f.broadcast(d, z),            flo
 linear(  "imag",    imag,    lambda d, out, z: f.unbroadcast(-1j * d, z),    flops=0, view=True, complex=True)
 linear(  "conj",    conj,    lambda d, out, z: f.conj(d),                    flops=0, complex=True)
 real_of( "modulus", modulus, lambda out, z: f.ratio(f.conj(z), out),         flops=4, tame=True, squared="squared_modulus")
-real_of( "squared_modulus", squared_modulus, lambda out, z: 2.0 * f.conj(z), flops=3, tame=True, overflows=True)
+real_of( "squared_modulus", squared_modulus, lambda out, z: 2.0 * f.conj(z), flops=3, tame=True)
 real_of( "angle",   angle,   lambda out, z: slope_of_angle(z),               flops=8)
 for op, transform in ("fft", fft), ("ifft", ifft):
     back = lambda d, out, x, axes=-1, norm=PLAIN, op=op: f.unbroadcast(getattr(f, op)(d, axes, norm), x)

@@ -10,6 +10,7 @@ import os
 import numpy as np
 import pytest
 
+import ops
 from tests.functions.test_one_answer import ways
 from xman import derivative, eval, f, grad, gradient, jacobian, jit, jvp, tangent, trace
 
@@ -202,6 +203,19 @@ def test_where_a_product_a_power_or_a_quotient_overflows_what_settles_is_flat_in
             assert differentiated(lambda x: np.exp(-abs(x / 1e-200) ** power), modes)(1.0) == 0  # noqa: B023
 
 
+OVERFLOWING = {  # by row a function of it whose slope is infinite at x, as its value is
+    "mul": (lambda x: x * x * x, 1e200), "square": (np.square, 1.5e308), "one_minus_square": (f.one_minus_square, 1.5e308),
+    "squared_hypot": (lambda x: f.squared_hypot(x, 1.0), 1.5e308), "prod": (lambda x: np.prod(np.stack([x, x, x])), 1e200),
+    "var": (lambda x: np.var(np.stack([x, -x])), 1.5e308), "squaredNorm": (lambda x: f.squaredNorm(np.stack([x, x])), 1.5e308)}
+
+
+@np.errstate(all="ignore")
+def test_what_settles_is_flat_after_each_row_that_says_it_overflows():
+    assert OVERFLOWING.keys() == {op for op in ops.table.OURS if ops.facts_of(op).overflows}
+    for (op, (row, x)), modes in itertools.product(OVERFLOWING.items(), ORDERS[:6]):
+        assert differentiated(lambda x: np.tanh(row(x)), modes)(np.float64(x)) == 0, (op, modes)  # noqa: B023
+
+
 def test_all_entries_of_an_array_that_one_mode_does_not_tell_are_told_by_the_other():
     x = np.zeros(100)
     onward = jvp(lambda x: x / (np.sqrt(x * x) + 1e-8), (x,), (np.ones(100),))[1]
@@ -228,6 +242,14 @@ def test_what_overflows_in_what_does_not_settle_there_is_not_said_to_be_flat(out
 def test_a_root_of_what_overflows_is_not_said_to_be_flat(root):
     for inner, slope in itertools.product((np.exp, np.expm1, np.exp2, np.sinh, np.cosh), MODES.values()):
         assert slope(lambda x: root(inner(x)))(np.float64(2000.0)) != 0.0  # noqa: B023
+
+
+@np.errstate(all="ignore")
+def test_the_lists_of_tangents_and_gradients_are_flat_where_what_settles_is_after_what_grows():
+    for grows, settles in itertools.product((np.exp, np.expm1, np.exp2, np.cosh), (np.tanh, np.arctan, np.reciprocal, f.sigmoid)):
+        steps = trace(lambda x: settles(grows(x)), 0.5)  # noqa: B023
+        y, at = steps[-1][0], {"x": 2000.0, "x_dot": 1.0}
+        assert eval(tangent(steps, ["x"]), at)[f"{y}_dot"] == eval(gradient(steps, y, ["x"]), at)[f"d{y}_dx"] == 0
 
 
 @np.errstate(all="ignore")
