@@ -54,6 +54,8 @@ def test_what_spreads_or_is_summed_to_a_shape(of_x, of_like):
         same([("y", "reshape", ("x", "l"))], {"x": x, "l": like})
         shaped = same([("y", "reshape", ("x", many))], {"x": x})
         assert shaped is None or shaped == (["alias"] if few == many else ["reshape"])
+    for shape in SHAPES:
+        assert same([("y", "transpose", ("x",))], {"x": drawn(shape, of_x)}) == (["alias"] if len(shape) < 2 else ["transpose"])
     for axis in (0, 1, (0, 1), ()):
         for op in ("broadcast", "unbroadcast"):
             for a, b in itertools.product(((), (2,), (3,), (2, 3)), repeat=2):

@@ -144,7 +144,8 @@ EXACT = Rewrites((
     shaped("broadcast",                                   spread_once),
     shaped("reshape",                                     lambda w, x, to: x if w.shape(x) is not None and w.shape(x) == (
                                                           to if isinstance(to, tuple) else w.shape(to)) else None),
-    shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
+    shaped("transpose",                                   lambda w, x, *_: x if w.shape(x) is not None and len(w.shape(x)) < 2
+                                                          else None),
     shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and spreads(w, y, like) else None),
     shaped("count",                                       literal_count),
     shaped("dot_left",                                    adjoint_by_axes(0)),
