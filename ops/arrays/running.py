@@ -127,10 +127,10 @@ operator(   "cumprod",      cumprod,       through_cumprod, flops=1, numpy="cump
 operator(   "recurrence",   recurrence,    lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis),
                                            lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis),
             flops=2, elsewhere=recurrence_by_doubling, complex=True)
-operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
-                                           None, lambda d, out, x, axis, first=0.0: f.unbroadcast(f.take(d, 0, axis), first),
-            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None,
-                      lambda t, out, x, axis, first=0.0: f.shift(f.broadcast(0.0, out), axis, t)], flow="filled",
+operator(   "shift",        shift,         lambda d, out, x, axis, *_: f.flip(f.shift(f.flip(d, axis), axis), axis),
+                                           None, lambda d, out, x, axis, first: f.unbroadcast(f.take(d, 0, axis), first),
+            tangents=[lambda t, out, x, axis, *_: f.shift(t, axis), None,
+                      lambda t, out, x, axis, first: f.shift(f.broadcast(0.0, out), axis, t)], flow="filled",
             formula=lambda x, axis, first=0.0: moved_on(x, axis, 1, first))
 operator(   "prod_of_others", prod_of_others, through_others := traced(products_of_others, 0),
             tangents=[through_others], flops=of_input(3), formula=products_of_others,

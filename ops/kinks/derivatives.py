@@ -69,7 +69,7 @@ def either_way(derivatives: dict, seeds: Mapping, transposed: Callable[[dict], M
         derivatives[name][place] = sum(np.sum(f.scale(np.asarray(d, float), row.get(x, 0.0)))
                                        for x, d in seeds.items())
         in_vain += bool(np.isnan(derivatives[name][place]))
-    return {name: y if y.ndim else y[()] for name, y in derivatives.items()}
+    return {name: y[()] for name, y in derivatives.items()}
 
 
 EXCLUDING = {"part", "filled", "chosen", "kept"}  # the flows, in rows, of operators that leave entries out

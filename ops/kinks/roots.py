@@ -1,7 +1,6 @@
 """Powers of roots: norm(x)**3 has a slope at 0, and norm(x) has none, so the power goes past its root."""
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,8 +17,8 @@ def past_roots(lines: Sequence, table: Mapping[str, Any]) -> dict[Any, tuple]:
     `norm(x)**3` reads r = norm(x), so it has ("squaredNorm", (x,), r, 3), by the fact `squared` of norm.
     """
     powers: dict[Any, tuple] = {}
-    earlier = itertools.islice(lines, max(0, len(lines) - 1))  # nothing reads a root that stands at the end
-    if not any([op in ROOTS and (op != "power" or is_half(args[1])) for _, op, args in earlier]):
+    # nothing reads a root that stands at the end
+    if not any([op in ROOTS and (op != "power" or is_half(args[1])) for _, op, args in [*lines][:-1]]):
         return powers
     for dst, op, args in lines:
         if power := power_of_root(dst, op, args, powers.get, table):
