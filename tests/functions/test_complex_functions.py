@@ -155,7 +155,8 @@ def test_other_loops_of_complex_numbers():
 
 @pytest.mark.parametrize("engine", ["interpret", "numpy", "llvm", "tape", "jax", "auto"])
 @pytest.mark.parametrize("lines", ["y = relu(z)", "y = abs(z)", "s = fft(x)\ny = abs(s)",
-                                   "def step(h, z):\n    h1 = relu(h)\n    return h1,\n\nb = bundle(w, z)\ns = scan(step, 1, 1, b)\ny = item(s, 0)"])
+                                   "def step(h, z):\n    h1 = relu(h)\n    return h1,\n\nb = bundle(w, z)\ns = scan(step, 1, 1, b)\ny = item(s, 0)",
+                                   "def spectrum(v):\n    s = fft(v)\n    a = relu(s)\n    return a,\n\nb = bundle(x)\nc = call(spectrum, b)\ny = item(c, 0)"])
 def test_every_engine_refuses_what_is_for_real_numbers(lines, engine):
     step = compile(xman.WengertList.from_text(lines), ["y"], engine=engine)
     with pytest.raises(XManError, match="(relu|abs) is not defined for complex numbers here"):

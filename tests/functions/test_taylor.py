@@ -51,7 +51,7 @@ ARRAYS = {
     "std": lambda x: np.std(np.sin(B * x)), "cumprod": lambda x: np.cumprod(np.sin(x * B))[2], "sort": lambda x: np.sort(np.cos(B * x))[1],
     "concat": lambda x: np.sum(np.concatenate([np.stack([x, 1.0]), B * x]) ** 2), "softmax": lambda x: f.softmax(x * B)[1],
     "loss": lambda x: np.sum(f.softmaxCrossEntropy(A * x, np.array([0, 1, 2]))), "grad": lambda x: grad(lambda y: np.sin(y * x) * y)(x * x),
-    "recurrence": lambda x: np.sum(f.recurrence(np.sin(x * B), np.cos(x * B), 0))}
+    "powers of 0": lambda x: (x - 0.4) ** 99 + (x - 0.4) ** 3, "recurrence": lambda x: np.sum(f.recurrence(np.sin(x * B), np.cos(x * B), 0))}
 
 
 @pytest.mark.parametrize("name", ARRAYS)

@@ -12,7 +12,7 @@ import pytest
 from scipy import special
 
 from ops import f
-from xman import derivative, eval, grad, gradient, hessian, jacobian, jvp, trace
+from xman import derivative, eval, grad, gradient, hessian, jacobian, jvp, tangent, trace
 
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 
@@ -121,6 +121,14 @@ def test_what_a_where_leaves_out_changes_no_derivative_in_any_order_of_modes():
             enumerate(LEFT_OUT), TAKEN, WHERES, [*ORDERS, ("dual",) * 3], (0.0, -1.0, 2.0, -0.0)), 563):
         got, right = (differentiated(h, modes)(x) for h in (where(bad, g), without(g)))
         assert got == pytest.approx(right, rel=1e-9, abs=1e-12), (b, modes, x)
+
+
+@pytest.mark.parametrize("mask", [f.scale, lambda c, x: f.where(c, x, 0.0)], ids=["scale", "where"])
+@pytest.mark.parametrize("left_out", [np.sqrt, np.log, np.reciprocal, lambda x: x ** .3])
+def test_what_a_mask_leaves_out_sends_nothing_in_lists_either(mask, left_out):
+    steps = trace(lambda x: mask(x > 0, left_out(x)), 0.5)
+    of, at = steps[-1][0], {"x": 0.0, "x_dot": 1.0}
+    assert eval(gradient(steps, of, ["x"]), at)[f"d{of}_dx"] == eval(tangent(steps, ["x"]), at)[f"{of}_dot"] == 0
 
 
 def columns(function):

@@ -65,6 +65,7 @@ STEEP = {  # operator on (value, steep): where the result is steep
         (lambda: f.concat(0, masked([INF, 1], 1, [0, 1]), masked([1.0], 1, [1])), [0, 1, 1])],
     "an infinite product of finite factors has overflowed, and is not": [
         (lambda: f.dot(masked([[1e200, 1e200]], 1, [[1, 1]]), np.full((2, 1), 1e200)), [[0]]),
+        (lambda: f.dot(masked([[1e308, 1e308]], 1, [[1, 1]]), np.full((2, 1), 1e308)), [[0]]),  # the sum of the factors overflows, too
         (lambda: f.dot(masked([[1e200, INF]], 1, [[1, 1]]), np.full((2, 1), 1e200)), [[1]]),
         (lambda: f.dot(masked([[1.0, 2.0]], 1, [[1, 0]]), np.full((2, 1), INF)), [[1]]),
         (lambda: f.dot(masked([[1.0, 2.0]], 1, [[0, 0]]), np.ones((2, 1))), [[0]])],

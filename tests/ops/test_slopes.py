@@ -22,9 +22,10 @@ def test_a_rule_in_the_place_of_a_slope_is_refused_and_shown_the_new_form(rule):
     assert "cubed" not in ops.G
 
 
-def test_a_row_with_fewer_rules_than_arguments_is_refused():
-    with pytest.raises(ValueError, match="scaled_by takes 2 arguments, and has 1 rule; write one for each argument"):
-        operator("scaled_by", lambda x, s: x * s, lambda d, out, x, s: d * s)
+@pytest.mark.parametrize("value, takes", [(lambda x, s: x * s, "2"), (lambda x, s, *keys: x * s, "at least 2")])
+def test_a_row_with_fewer_rules_than_arguments_is_refused(value, takes):
+    with pytest.raises(ValueError, match=f"scaled_by takes {takes} arguments, and has 1 rule; write one for each argument"):
+        operator("scaled_by", value, lambda d, out, x, s: d * s)
 
 
 @pytest.mark.parametrize("default", [2.0, None])

@@ -24,7 +24,8 @@ TERMS = {
     "constant":       ("b0", "d w", [("p", "sum", ("w", 0))]),
     "one place":      ("E0", "d m E", [("p", "scatterAdd", ("d", "E", "m"))]),
     "other axis":     ("w", "x d", [("s", "sum", ("x", 1, True)), ("p", "mul", ("s", "d"))]),
-    "vectors":        ("b0", "v", [("p", "mul", ("v", 2.0))]),
+    "vectors":        ("b0", "v", [("p", "mul", ("v", 2.0))]), "array in front": ("b0", "v", [("p", "mul", (np.array([2.0, 3.0]), "v"))]),
+    "one argument":   ("b0", "v", [("p", "tanh", ("v",))]),
     "of itself":      ("A0", "x d", [("q", "transpose", ("x",)), ("r", "dot", ("q", "d")), ("p", "mul", ("r", "c"))]),
 }
 ARRAYS = dict(x="X", d="D", u="u", v="v", n="N", m="M", W="W", E="E", w="w")

@@ -69,6 +69,10 @@ FACTS = {
         (lambda p: f.crossEntropy(p, array([0, 1])), array([0, 1]), [[0]], [[0, -1]]),
     "sigmoidCrossEntropy of logits 1000 and -1000 does not overflow":
         (lambda z: f.sigmoidCrossEntropy(z, array(1, 1, 0)), array(1000, -1000, 1000), [0, 1000, 1000], [0, -1, 1]),
+    "sigmoidCrossEntropy of infinite logits is 0 where they are right":
+        (lambda z: f.sigmoidCrossEntropy(z, array(1, 0, 1, 0)), array(inf, -inf, -inf, inf), [0, 0, inf, inf], [0, 0, -1, 1]),
+    "hinge has derivative 0 at its kink, as relu": (lambda z: f.hinge(z, labels), array([1, 0, -3]), [[0]], [[0, 0, 0]]),
+    "hinge has there 0 by its target, too": (lambda y: f.hinge(array([1, 0, -3]), y), array([1, 0, 0]), [[0]], [[-1, 0, 0]]),
     "softmax of a logit -inf gives it 0": (lambda z: f.softmax(z)[0], array(0, -inf, 0), .5, [.25, 0, -.25]),
     "softmax of 1000 and 0 does not overflow": (lambda z: f.softmax(z)[0], array(1000, 0), 1, [0, 0]),
     "sigmoid at 1000 and -1000 is 1 and 0 and flat": (f.sigmoid, array(1000, -1000), [1, 0], [0, 0]),
@@ -108,6 +112,9 @@ FACTS = {
         (lambda x: f.max(x, 1), array([2, 2, 1], [0, 5, 0]), [2, 5], [[.5, .5, 0], [0, 1, 0]]),
     "ties of min share the gradient equally": (f.min, array([0, 0], [0, 0]), 0, [[.25, .25], [.25, .25]]),
     "ties of max at infinity share it too": (f.max, array(inf, inf, 0), inf, [.5, .5, 0]),
+    "an infinite slope goes to the max alone": (lambda x: f.sqrt(f.max(x)), array(0, -1), 0, [inf, 0]),
+    "an infinite slope goes to the min alone": (lambda x: f.sqrt(-f.min(x)), array(-0.0, 1), 0, [-inf, 0]),
+    "an infinite slope goes to the maximum alone": (lambda x: f.sqrt(f.maximum(x[0], x[1])), array(0, -1), 0, [inf, 0]),
     "a tie of maximum gives one half": (lambda x: f.maximum(x, 1.0), array(0, 1, 2), [1, 1, 2], [0, .5, 1]),
     "a tie of minimum gives one half": (lambda x: f.minimum(1.0, x), array(0, 1, 2), [0, 1, 1], [1, .5, 0]),
     "maximum of a register and itself has derivative 1": (lambda x: f.maximum(x, x), array(3), [3], [1]),
