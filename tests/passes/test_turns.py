@@ -114,3 +114,9 @@ def test_places_behind_an_ellipsis_are_no_slice():
                                                  (f"s{t}", "add", (f"s{t - 1}" if t else 0.0, f"m{t}")))]
     likes = {"x": np.arange(120.0).reshape(4, 5, 6)}
     assert xman.eval(xman.roll(steps, likes), likes)["s4"] == likes["x"][..., :5].sum()
+
+
+def test_a_step_takes_the_names_of_the_list():
+    lines = [line for t in range(40) for line in ((f"z{t + 1}", "mul", (f"h{t}", "w")), (f"h{t + 1}", "tanh", (f"z{t + 1}",)))]
+    assert str(xman.roll(lines, {"h0": 1.0, "w": 2.0})).partition("\n\n")[0] == (
+        "def step(h40, t, w):\n    z1   = mul(h40, w)\n    h401 = tanh(z1)\n    return h401")

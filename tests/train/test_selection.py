@@ -206,3 +206,10 @@ def test_trials_hold_the_network_and_the_validation_of_ones_own_settings():
     made = []
     search(lambda lr, **more: made.append((lr, more)) or model(), DATA, {"lr": [0.1], "width": [3]}, validation=DATA, **QUICK)
     assert made == [(0.1, {"width": 3})]
+
+
+def test_what_workers_compare_of_a_case_is_what_decides_its_outcome():
+    of = lambda validation=DATA, **settings: selection.case_facts(DATA, validation, MLP([4, 2, 3]), QUICK | settings)
+    assert "first values" in of() and of() == of(progress=True, checkpoint="no/such/folder/run.safetensors")
+    for other in of(seed=1), of(lr=0.3), of(validation=(X[:9], LABELS[:9])):
+        assert other.keys() == of().keys() and other != of()
