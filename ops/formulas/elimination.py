@@ -44,9 +44,8 @@ def solve(a, b):
     """x of a x = b; NaN if a has no inverse."""
     n, vectors = a.shape[-1], b.ndim == 1
     b = b[:, None] if vectors else b
-    if a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2]:
-        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        a, b = f.broadcast(a, (*lead, *a.shape[-2:])), f.broadcast(b, (*lead, *b.shape[-2:]))
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = f.broadcast(a, (*lead, *a.shape[-2:])), f.broadcast(b, (*lead, *b.shape[-2:]))
     rows, pivots, _ = eliminated(f.concat(-1, a, b))
     x = f.where(f.equal(f.prod(f.abs(f.sign(pivots)), -1), 0)[..., None, None], np.nan, rows[..., n:])
     return x[..., 0] if vectors else x
