@@ -178,7 +178,7 @@ def with_literals(rules: Sequence, value: Callable, facts: dict[str, Any]) -> Se
         return rules
     rules = [*rules]
     for i, name in [*enumerate(names)][len(rules):]:
-        is_option = isinstance(defaults.get(name, 0.0), (bool, tuple))
+        is_option = isinstance(defaults.get(name), (bool, tuple))
         if not (is_option or i >= keys or i in shapes or name in ("axis", "axes")):
             break
         rules.append(None)

@@ -131,3 +131,8 @@ def test_a_slope_that_there_is_not_is_an_error_with_the_argument(op, n, argument
 def test_an_operator_has_its_name_and_the_docstring_of_its_value():
     for op, value in G.items():
         assert (getattr(ops.f, op).__name__, getattr(ops.f, op).__doc__) == (op, value.__doc__)
+
+
+def test_the_bound_of_a_row_that_gives_none_is_all_entries_and_an_axis_of_none_counts_as_one():
+    assert [most_entries("cumsum", (np.ones(shape),)) for shape in ((), (1, 3), (0, 3), (2, 3))] == [1, 3, 3, 6]
+    assert most_entries("concat", (0, np.ones((1, 3)), np.ones((4, 1)))) == 7
