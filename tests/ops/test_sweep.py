@@ -7,7 +7,7 @@ from operator_cases import APPLYING, CASES, LOOPS, NO_SECOND, R, in_each
 
 import ops
 from ops import DG, TG, G, f
-from xman import Register, XMan, XManError, backprop, forward, grad, gradient, trace
+from xman import Register, XMan, XManError, backprop, forward, grad, gradient, tangent, trace
 from xman import eval as evaluate
 from xman.passes.examples import examples
 
@@ -138,6 +138,24 @@ def test_the_second_order_is_right_forward_and_in_reverse(op, k):
         above, below = (evaluate(steps, {**values, **{name: values[name] + s * h * t for name, t in directions.items()}})[last]
                         for s in (1, -1))
         np.testing.assert_allclose(slope, (above - below) / (2 * h), rtol=1e-6, atol=2e-7)
+
+
+EDGES = np.array([-np.inf, -1.0, -0.0, 0.0, 1.0, 2.0, 1e200, np.inf])
+
+
+@in_each([(op,) for op in CASES if ops.facts_of(op).elementwise and len(CASES[op][-1]) < 3 and all(map(real, CASES[op][-1]))])
+@np.errstate(all="ignore")
+def test_at_the_edges_lists_and_walks_of_both_modes_give_one_slope(op):
+    grid = [x.ravel() for x in np.meshgrid(*[EDGES] * len(CASES[op][-1]))]
+    values, ones = {f"x{i}": x for i, x in enumerate(grid)}, np.ones_like(grid[0])
+    steps = [("y", op, tuple(values))]
+    known = evaluate(steps, values)
+    for x in values:
+        slopes = [backprop(steps, known, wrt=[x], y=ones).get(x, 0.0), forward(steps, known, {x: ones}).get("y", 0.0),
+                  evaluate(gradient(steps, "y", [x]), values).get(f"dy_d{x}", 0.0),
+                  evaluate(tangent(steps, [x]), {**values, f"{x}_dot": ones}).get("y_dot", 0.0)]
+        for other in slopes[1:]:
+            np.testing.assert_array_equal(other, slopes[0], err_msg=x)
 
 
 @in_each((op, k, dtype) for op, k in EVERY for dtype in (np.float32, np.float64))
