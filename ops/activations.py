@@ -95,9 +95,9 @@ elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), lambda o
 activation( "logSigmoid",  logSigmoid, lambda out, x: f.sigmoid(-x), flops=3, settles=0)
 activation( "relu",        relu,       lambda out, x: only(x > 0), flow="chosen")
 activation( "leakyRelu",   leakyRelu,  lambda out, x, slope=0.01: branch(x > 0, 1, slope),
-                                       lambda out, x, slope=0.01: f.minimum(x, 0), flops=2)
+                                       lambda out, x, slope: f.minimum(x, 0), flops=2)
 activation( "elu",         elu,        lambda out, x, alpha=1.0: branch(x > 0, 1, out + alpha),
-                                       lambda out, x, alpha=1.0: f.expm1(f.minimum(x, 0)), flops=3)
+                                       lambda out, x, alpha: f.expm1(f.minimum(x, 0)), flops=3)
 activation( "softplus",    softplus,   lambda out, x: f.sigmoid(x), flops=3, settles=0, convex=True)
 activation( "silu",        silu,       lambda out, x: f.sigmoid(x) * (1.0 + (x - out)), flops=2)
 activation( "gelu",        gelu,       lambda out, x: normal(x) + x * density(x), flops=5)
