@@ -130,13 +130,11 @@ def ending(steps: WengertList, word: str = "_dot") -> str:
 
 def fits_input(delta: Symbol, x: str) -> bool:
     """Whether the adjoint surely has the shape and the precision of x: all its terms take them from x."""
-    terms, todo = {id(delta)}, [delta]
-    while todo:
-        term = todo.pop()
+    terms = [delta]
+    for term in terms:  # which grows: a sum is its terms
         facts = ops.facts_of(getattr(term, "op", ""))
         if facts.flow == "plus":
-            todo += [a for a in term.args if id(a) not in terms]
-            terms.update(map(id, term.args))
+            terms += term.args
         elif facts.like is None or getattr(term.args[facts.like], "name", None) != x:
             return False
     return True
