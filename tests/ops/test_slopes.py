@@ -1,5 +1,7 @@
 """What a row has to state, and what is refused: a rule in the place of a slope, a rule that is missing, a wrong shape."""
 
+import math
+
 import numpy as np
 import pytest
 from operator_cases import slope_by
@@ -26,6 +28,12 @@ def test_a_rule_in_the_place_of_a_slope_is_refused_and_shown_the_new_form(rule):
 def test_a_row_with_fewer_rules_than_arguments_is_refused(value, takes):
     with pytest.raises(ValueError, match=f"scaled_by takes {takes} arguments, and has 1 rule; write one for each argument"):
         operator("scaled_by", value, lambda d, out, x, s: d * s)
+
+
+def test_a_value_without_rules_is_traced_whatever_the_number_of_its_arguments():
+    operator("timesAll", lambda *xs: math.prod(xs))
+    operator("timesTwo", lambda x, y: x * y)
+    assert grad(lambda x, y, z: f.timesAll(x, f.timesTwo(y, z)), (0, 1, 2))(2.0, 3.0, 4.0) == (12, 8, 6)
 
 
 @pytest.mark.parametrize("default", [2.0, None])
