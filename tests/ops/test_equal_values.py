@@ -64,8 +64,7 @@ def test_a_gradient_at_equal_values_is_the_difference_quotient_or_nan(fn, a, kno
     for value in (backward, onward):
         assert np.isnan(value) or abs(value - expected) < 1e-6 * (1 + abs(expected))
     if known or fn is rebuilt:  # these know of no unit
-        scaled = [grad(fn)(unit * a) for unit in (2.0 ** -40, 2.0 ** 40)]
-        assert np.array_equal(*np.isnan(scaled)) and np.isnan(scaled[0]).all() == np.isnan(backward)
+        assert np.isnan(grad(fn)(2.0 ** -40 * a)).any() == np.isnan(backward)
 
 
 @pytest.mark.parametrize("a", [np.eye(3), np.diag([2.0, 2, 1]), turned(np.array([1.0, 1, 3]))])

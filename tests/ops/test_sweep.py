@@ -140,7 +140,7 @@ def test_the_second_order_is_right_forward_and_in_reverse(op, k):
         np.testing.assert_allclose(slope, (above - below) / (2 * h), rtol=1e-6, atol=2e-7)
 
 
-EDGES = np.array([-np.inf, -1.0, -0.0, 0.0, 1.0, 2.0, 1e200, np.inf])
+EDGES = np.array([-np.inf, -1.0, -0.0, 0.0, 1.0, 1e200, np.inf])
 
 
 @in_each([(op,) for op in CASES if ops.facts_of(op).elementwise and len(CASES[op][-1]) < 3 and all(map(real, CASES[op][-1]))])
