@@ -270,7 +270,7 @@ def chosen(mutant: Mutant, lines: dict, seconds: dict) -> list[str]:
     """
     at, names, spent = lines.get(mutant.file, {}), {}, 0.0
     room = Path(mutant.file).stem.strip("_") or Path(mutant.file).parent.name
-    folder = Path(mutant.file).parent.name
+    folder = next(name for name in reversed(Path(mutant.file).parent.parts) if (ROOT / "tests" / name).is_dir())
     quickest = lambda tests: sorted(tests, key=lambda t: (seconds[t], t))
     executed = lambda first, last: set().union(*(tests for line, tests in at.items() if first <= line <= last))
     every = executed(1, 10 ** 6)

@@ -2,7 +2,7 @@
 import ast
 from collections import Counter
 
-from mutants import MEMORY, ROOT, forked, mutants, pytest_in
+from mutants import MEMORY, ROOT, chosen, forked, mutants, pytest_in
 
 
 def test_a_mutant_is_another_program_that_differs_in_one_statement():
@@ -26,3 +26,10 @@ def test_a_bug_that_takes_all_memory_fails_its_test(tmp_path):
     assert forked(pytest_in, tmp_path, ["test_memory.py"], object(), 60) == 1
     (tmp_path / "test_memory.py").write_text("def test_memory():\n    bytearray(9)\n")
     assert forked(pytest_in, tmp_path, ["test_memory.py"], object(), 60) == 0
+
+
+def test_a_bug_in_a_row_meets_the_tests_of_its_package_wherever_its_file_is():
+    seconds = dict.fromkeys(["tests/ops/test_facts.py::test_a", "tests/passes/test_roll.py::test_b"], 0.1)
+    for file, test in zip(("ops/arrays/rearrangements.py", "xman/passes/loops/roll.py"), seconds, strict=True):
+        row = next(mutant for mutant in mutants(file) if len(mutant.spans) == 2)
+        assert chosen(row, {}, seconds) == [test]
