@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import special
 
 from xman import WengertList, XManError, cond, eval, f, grad, jit, jvp, scan, series, taylor, taylor_ode, trace, while_loop
 
@@ -30,6 +31,22 @@ def test_the_terms_are_those_of_mpmath_to_order_20(name):
     with mp.workdps(60):
         wanted = [float(y) for y in mp.taylor(lambda x: reference(mp, x), mp.mpf(x), 20)]
     np.testing.assert_allclose(taylor(fn, x, 1.0, 20), wanted, rtol=1e-12, atol=1e-25)
+
+
+FACTORIAL = np.cumprod([1.0, *range(1, 16)])
+AT_0 = {  # the function, and its terms at 0
+    "sinc": (np.sinc, np.cos(np.arange(15) * np.pi / 2) * np.pi ** np.arange(15) / FACTORIAL[1:]),
+    "exprel": (special.exprel, 1 / FACTORIAL[1:]), "boxcox": (lambda x: special.boxcox(np.e, x), 1 / FACTORIAL[1:]),
+    "j1": (special.j1, np.where(np.arange(15) % 2, np.imag(1j ** np.arange(15)) * [
+        1 / (special.factorial(k // 2) * special.factorial(k // 2 + 1) * 2.0 ** k) for k in range(15)], 0.0)),
+    "pseudo_huber": (lambda x: special.pseudo_huber(1.0, x), np.where(np.arange(15) % 2, 0, special.binom(.5, np.arange(15) / 2)) - np.eye(15)[0]),
+    "rgamma": (special.rgamma, [0, 1, np.euler_gamma, -0.6558780715202538, -0.0420026350340952, 0.1665386113822915])}  # A&S 6.1.34
+
+
+@pytest.mark.parametrize("name", AT_0)
+def test_the_terms_of_special_functions_are_right_at_0_whatever_the_order(name):
+    fn, wanted = AT_0[name]
+    np.testing.assert_allclose(taylor(fn, 0.0, 1.0, len(wanted) - 1), wanted, rtol=1e-13, atol=1e-15)
 
 
 def scanned(x):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ops import f
 
+from ..numpy.compositions import mean_between
 from ..numpy.rearrangements import whole_axis
 from ..traced.arraylike import ArrayLike
 from ..traced.dispatch import SPECIAL, with_shape
@@ -43,6 +44,15 @@ def vanishing(op, order, at_infinity):
     return function
 
 
+def odd(function):
+    """The odd function, which keeps the sign of 0."""
+    def both(x):
+        left = f.signbit(x)
+        right = function(f.where(left, -x, x))
+        return f.where(left, -right, right)
+    return both
+
+
 def gammasgn(x):
     floored = f.floor(x)
     sign = 1.0 - 2.0 * f.remainder(floored, 2.0)
@@ -54,11 +64,11 @@ def rgamma(x):
     """1/Γ(x); left of ½ by Γ's reflection formula, which has derivatives where Γ has poles."""
     left = f.logical_and(f.less(x, 0.5), f.greater(x, -np.inf))
     y = f.where(left, x, 0.0)
-    r = f.round(y)
+    r = f.round(y) + 0.0  # y − r keeps the sign of 0
     sign = 1.0 - 2.0 * f.remainder(r, 2.0)
-    reflected = sign * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y) + 0.0
+    reflected = sign * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y)
+    reflected = f.where(f.equal(x, 0), reflected, reflected + 0.0)  # 0 has a sign, and the poles of Γ have none
     right = f.where(left, 1.0, x)
-    reflected = f.where(f.equal(x, 0), x * (1.0 + np.euler_gamma * x), reflected)  # keeps the sign of 0
     return f.where(left, reflected, f.where(f.equal(right, -np.inf), 0.0, f.reciprocal(f.Gamma(right))))
 
 
@@ -69,31 +79,23 @@ def huber(delta, r):
 
 
 def pseudo_huber(delta, r):
-    flat = f.logical_or(f.equal(delta, 0), f.equal(r, 0))
+    flat = f.logical_or(f.equal(delta, 0), f.logical_and(f.equal(r, 0), f.logical_not(f.isfinite(delta))))
     d, s = f.where(flat, 1.0, delta), f.where(flat, 1.0, r)
     value = f.where(flat, f.where(f.equal(delta, 0), 0.0, f.half(r * r)), d * d * (f.hypot(1.0, s / d) - 1.0))
     return f.where(f.less(delta, 0), np.inf, value)
 
 
-def series(x):
-    """(eˣ − 1)/x near 0, with all its derivatives."""
-    sum = 1.0
-    for k in 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0:
-        sum = 1.0 + x / k * sum
-    return sum
-
-
 def exprel(x):
-    near = f.abs(x) < 0.1
+    near = f.abs(x) < 6.0
     value = f.expm1(x) / f.where(f.logical_or(near, f.equal(x, np.inf)), 1.0, x)
-    return f.where(near, series(f.where(near, x, 0.0)), value)
+    return f.where(near, mean_between(f.exp, f.where(near, x, 0.0)), value)
 
 
 def boxcox(y, lmbda):
     """(e^(λ y) − 1)/λ; y where λ is 0."""
     u = f.scale(lmbda, y)
-    near = f.abs(u) < 0.1
-    return f.where(near, y * series(f.where(near, u, 0.0)), f.expm1(u) / f.where(near, 1.0, lmbda))
+    near = f.abs(u) < 6.0
+    return f.where(near, y * mean_between(f.exp, f.where(near, u, 0.0)), f.expm1(u) / f.where(near, 1.0, lmbda))
 
 
 SPECIAL.update({
@@ -104,8 +106,7 @@ SPECIAL.update({
     "kl_div":       lambda x, y: rel_entr(x, y, lambda x, y: f.subtract(y, x)),
     **{f"{op[-1].lower()}{order}": partial(getattr(f, op), order)
        for op in ("besselJ", "besselY", "besselI", "besselK") for order in (0, 1)},
-    # keeps the sign of 0
-    "j1":           lambda x: f.where(f.equal(x, 0), f.half(x) * (1.0 - x * x / 8.0), f.besselJ(1, x)),
+    "j1":           odd(partial(f.besselJ, 1)),
     "yn":           whole_order("besselY"),
     "kn":           whole_order("besselK"),
     "i0e":          vanishing("besselIe", 0, 0.0),
