@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..expression import Expression, f
 from ..facts import operator_called
 from ..loops import values
-from ..loops.bodies import Body, Function, carried_on, moves, remembered
+from ..loops.bodies import Body, Bundle, Function, carried_on, moves, remembered
 from ..writer import fresh
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 class Bundled(Expression):
     """A bundle with series in it."""
+
+    # a tape of a function within asks for these
+    dtype = Bundle.dtype
+    ndim = property(lambda self: len(self.entries))
 
     def __init__(self, expansion: Expansion, entries: Sequence):
         self.expansion, self.entries, self.level = expansion, entries, expansion.level

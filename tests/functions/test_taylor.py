@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+import xman
 from xman import WengertList, XManError, cond, eval, f, grad, jit, jvp, scan, series, taylor, taylor_ode, trace, while_loop
 
 A, B = np.random.default_rng(0).normal(size=(3, 3)) + 3 * np.eye(3), np.array([1.0, 2.0, 3.0])
@@ -69,6 +70,20 @@ ARRAYS = {
     "concat": lambda x: np.sum(np.concatenate([np.stack([x, 1.0]), B * x]) ** 2), "softmax": lambda x: f.softmax(x * B)[1],
     "loss": lambda x: np.sum(f.softmaxCrossEntropy(A * x, np.array([0, 1, 2]))), "grad": lambda x: grad(lambda y: np.sin(y * x) * y)(x * x),
     "powers of 0": lambda x: (x - 0.4) ** 99 + (x - 0.4) ** 3, "recurrence": lambda x: np.sum(f.recurrence(np.sin(x * B), np.cos(x * B), 0))}
+
+
+NESTED = {  # loops within loops, both of the array
+    "map": lambda x: np.sum(xman.map(lambda t: xman.map(lambda s: xman.map(lambda r: np.sin(r * s * t), x), x), x)),
+    "scan": lambda x: np.sum(xman.map(lambda t: scan(lambda c, s: (np.sin(c * t) * s, c), t, x)[1], x)),
+    "while": lambda x: np.sum(xman.map(lambda t: while_loop(lambda c: np.sum(c) < 1, lambda c: c * 2 + x, x * t), x)),
+    "cond": lambda x: np.sum(xman.map(lambda t: cond(t > .5, lambda u: np.sum(x * u), lambda u: np.sum(np.sin(x) * u), t), x))}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_loops_within_loops_over_the_same_array_have_series(name):
+    fn, x = NESTED[name], np.array([0.3, 0.7])
+    first = lambda y: jvp(fn, (y,), (x,))[1]
+    np.testing.assert_allclose(taylor(fn, x, x, 2), [fn(x), first(x), jvp(first, (x,), (x,))[1] / 2], rtol=1e-13)
 
 
 @pytest.mark.parametrize("name", ARRAYS)
