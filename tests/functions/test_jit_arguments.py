@@ -98,6 +98,17 @@ def test_a_gradient_step_in_float32_with_a_rate_in_python_is_compiled_in_float32
     assert [slope(HALVES, rate).dtype for rate in (0.1, 0.2)] == [np.float32] * 2 and len(slope.lists) == 1
 
 
+@pytest.mark.filterwarnings("ignore:jit", "ignore:the matrix subclass")
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+@pytest.mark.parametrize(("fn", "args", "why"), [
+    (lambda x, n: x * n, (1.5, 10 ** 20), "none longer than 64 bits"),
+    (lambda x: x * 2, (np.ma.array([1.0, 2.0], mask=[0, 1]),), "a MaskedArray, which a list takes for an array"),
+    (lambda p: p["a"] * p["a"], ({"a": np.array([[1.0, 2.0], [3.0, 4.0]]).view(np.matrix)},), "a matrix, which")])
+def test_an_argument_that_no_list_holds_is_for_plain_python_at_every_call(fn, args, why, engine):
+    fast = jit(fn, engine)
+    assert {repr(fast(*args)) for _ in range(4)} == {repr(fn(*args))} and why in fast.why
+
+
 @pytest.mark.parametrize("kind", [dict, collections.UserDict, type("Named", (dict,), {})])
 def test_a_key_that_has_another_hash_by_now_is_an_entry_still(kind):
     class Key:

@@ -109,10 +109,9 @@ def test_a_seeded_draw_is_the_same_at_each_call():
 
 
 @pytest.mark.parametrize("x", [np.ma.array([1.0, 2.0], mask=[False, True]), np.ma.array([[1.0]]).view(np.matrix)])
-def test_an_array_of_a_kind_with_its_own_products_is_refused_as_in_trace(x):
-    for run in (jit_(np.square), lambda x: trace(np.square, x)):
-        with pytest.raises(XManError, match="has products or sums of its own"):
-            run(x)
+def test_an_array_of_a_kind_with_its_own_products_is_refused_by_trace(x):
+    with pytest.raises(XManError, match="has products or sums of its own"):
+        trace(np.square, x)
 
 
 def test_an_in_place_write_runs_as_plain_python():

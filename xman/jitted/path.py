@@ -18,7 +18,7 @@ from ..functions.tracer import is_on
 from ..functions.trees import as_own, flattened_tree, leaf_names, number_of, tree_map
 from ..notation import shortened
 from ..passes.loops.roll import rolled_where_it_pays
-from ..wengert import WengertList
+from ..wengert import WengertList, checked_list
 from .kinds import Impure, Within, is_value
 from .leaves import builder, reader
 from .reached import Place, steady, still_same
@@ -113,9 +113,8 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
     the call, Within where it reads values of a trace around it."""
     watch = Watch([fn, *fixed])
     with GuardedTape() as tape, large_loops(compiled_loop):
-        tracers, inputs, names = traced_arguments(fn, args, tape)
-        input_names = [names[x.name] for x in inputs]
         try:
+            tracers, inputs, names = traced_arguments(fn, args, tape)
             result, variables = watch.call(fn, tracers, options, outcome)
         except TimeoutError:
             raise
@@ -145,8 +144,10 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
         registers += [("tried", x) for x in tried]
         try:
             steps, written, sizes = written_down(tape, names, registers, variables)
+            steps = checked_list(steps, G)
         except XManError as error:  # a sparse matrix, or a number of more than 64 bits
             raise Impure(str(error)) from None
+        input_names = [names[x.name] for x in inputs]
         tape.lines, tape.values = [], {}  # which take as much memory as the list
         if not tape.masks:  # shapes that go by values would be another call's
             steps = rolled_where_it_pays(steps, written, {}, sizes=sizes)
