@@ -109,6 +109,30 @@ def test_an_argument_that_no_list_holds_is_for_plain_python_at_every_call(fn, ar
     assert {repr(fast(*args)) for _ in range(4)} == {repr(fn(*args))} and why in fast.why
 
 
+@pytest.mark.filterwarnings("ignore:jit")
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+@pytest.mark.parametrize("fn", [lambda p: p["a"], lambda p: (p["a"][::-1], p["a"].T), lambda p: [print(end=""), p["a"]][1]])
+def test_no_result_lies_in_the_memory_of_an_argument_at_any_call(fn, engine):
+    fast, a = jit(fn, engine), np.arange(3.0)
+    results = [x for _ in range(4) for x in [fast({"a": a})]]
+    assert not any(np.shares_memory(x, a) for result in results for x in (result if type(result) is tuple else [result]))
+
+
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+@pytest.mark.parametrize("x", [1.5, np.float64(1.5), np.array(1.5)], ids=["float", "number", "array"])
+def test_arrays_without_axes_and_numbers_are_what_they_are_in_numpy_at_every_call(x, engine):
+    fn = lambda x: (np.where(x > 0, x, -x), np.sum(x), np.reshape(x, ()), x * 2, x)
+    fast = jit(fn, engine)
+    assert [[*map(type, fast(x))] for _ in range(4)] == [[*map(type, fn(x))]] * 4
+
+
+@pytest.mark.filterwarnings("ignore:jit")
+def test_a_result_that_is_no_tree_is_for_plain_python():
+    pair = type("Pair", (tuple,), {"__new__": lambda cls, x, y: tuple.__new__(cls, (x, y))})
+    fast = jit(lambda x: pair(x, x * 2))
+    assert [fast(1.0) for _ in range(3)] == [(1.0, 2.0)] * 3 and "cannot be rebuilt" in fast.why
+
+
 @pytest.mark.parametrize("kind", [dict, collections.UserDict, type("Named", (dict,), {})])
 def test_a_key_that_has_another_hash_by_now_is_an_entry_still(kind):
     class Key:

@@ -116,7 +116,7 @@ class Jitted(Derivative):
         values = latest.reads(args) if latest and not options else None
         if values is not None:
             if (outputs := latest.outputs(values, failed, missed)) is not None:
-                return fn(*args) if latest.unsure(outputs) else latest.result(outputs)
+                return own(fn(*args), args) if latest.unsure(outputs) else latest.result(outputs)
             key, fixed, inputs = latest.key, latest.fixed, values.values()
         else:
             latest, inputs, fixed, tokens = None, [], [], []
@@ -131,7 +131,7 @@ class Jitted(Derivative):
         paths = self.paths.get(key, [])
         # another trace is under way, there are no paths, or NumPy is to raise errors
         if within or isinstance(paths, str) or loud(ERRORS.get()):
-            return fn(*args, **options)
+            return own(fn(*args, **options), args, options)
         untried = [path for path in paths if path is not latest]
         while untried:  # first those that go the way that the path before has found
             strays = lambda k: untried[k].values[:len(missed)] != missed
@@ -140,7 +140,8 @@ class Jitted(Derivative):
                 outputs = path.outputs(dict(zip(path.inputs, inputs, strict=True)), failed, missed)
                 if outputs is not None:
                     self.latest = None if options else path
-                    return fn(*args, **options) if path.unsure(outputs) else path.result(outputs)
+                    plainly = path.unsure(outputs)
+                    return own(fn(*args, **options), args, options) if plainly else path.result(outputs)
         return self._new_path(key, failed, inputs, fixed, args, options)
 
     def _new_path(self, key: tuple, failed: list, inputs: Iterable, fixed: list, args: tuple,
@@ -153,13 +154,13 @@ class Jitted(Derivative):
         self.first = None
         # a trace of small arrays takes many times the call; of large ones about as long, and they may go
         if begins and not self.waits and bytes_in([*inputs, *fixed]) <= LARGE:
-            result = run_plainly(fn, args, options)
+            result = own(run_plainly(fn, args, options), args, options)
             self.first = remembered(args, options)
             return result
         try:
             watch, started = Watch([fn, *fixed]), time.perf_counter()
             before = copied(args)
-            result = watch.run(fn, args, options)
+            result = own(watch.run(fn, args, options), args, options)
             if begins and not self.waits and not watch.sentence and time.perf_counter() - started > A_WHILE:
                 self.first = remembered(args, options)
                 return result
@@ -171,7 +172,7 @@ class Jitted(Derivative):
                 raise Impure(sentence)
             if not all(map(still_same, before, copied(args))):
                 raise Impure("it writes into a list, a dict or an array that it was given")
-            path, values = path_of(fn, key, args, options, fixed, self.compiled, watch.errors)
+            path, values = path_of(fn, key, args, options, fixed, self.compiled, watch.errors, result)
             if any(path.values == other.values for other in failed):
                 raise Impure("its program does not run")
             if not agree(values, result, path.kinks):
@@ -179,12 +180,12 @@ class Jitted(Derivative):
             if len(self.paths.get(key, [])) >= PATHS:
                 raise Impure(f"its calls took more than {PATHS} paths; the last went by {path.words[-1]}")
         except Within:
-            return fn(*args, **options) if result is MISSING else result
+            return own(fn(*args, **options), args, options) if result is MISSING else result
         except Impure as sentence:
             words = f"jit({name_of(fn)}): {sentence}; it runs as plain Python for arguments like these"
             warnings.warn(words, RuntimeWarning, stacklevel=3)
             self.paths[key], self.latest = str(sentence), None
-            return fn(*args, **options) if result is MISSING else result
+            return own(fn(*args, **options), args, options) if result is MISSING else result
         self._keep(key, [path])
         self.latest = None if options else path
         if not self.waits:
@@ -210,6 +211,19 @@ def remembered(args: tuple, options: dict) -> tuple[list[Callable], Any]:
     leaves, structure = flattened_tree((args, options))
     weak = np.ndarray if bytes_in(leaves) > LARGE else ()
     return [weakref.ref(x) if isinstance(x, weak) else lambda x=x: x for x in leaves], structure
+
+
+def own(result: Any, *arguments: Any) -> Any:
+    """The result of a plain call, with copies of the arrays in it that lie in the memory of arguments."""
+    arrays = [x for x in flattened_tree(arguments)[0] if isinstance(x, np.ndarray)]
+    shares = lambda x: isinstance(x, np.ndarray) and any([np.may_share_memory(x, a) for a in arrays])
+    try:
+        leaves, structure = flattened_tree(result)
+    except XManError:  # it is no tree that could be built again
+        return result
+    if not any(map(shares, leaves)):
+        return result
+    return unflatten(structure, [x.copy() if shares(x) else x for x in leaves])
 
 
 def bytes_in(leaves: list) -> int: return sum(x.nbytes for x in leaves if isinstance(x, np.ndarray))

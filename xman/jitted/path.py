@@ -108,14 +108,16 @@ def comparable(x: np.ndarray | np.generic) -> np.bool_ | bytes:
 
 
 def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, compiled: Callable,
-            errors: list) -> tuple[TracedPath, Any]:
-    """The path of a call, and its result. errors: that its plain run has met. Impure where a list cannot hold
-    the call, Within where it reads values of a trace around it."""
+            errors: list, plain: Any) -> tuple[TracedPath, Any]:
+    """The path of a call, and its result. errors: that its plain run has met. plain: the result of that, which
+    tells numbers from arrays without axes. Impure where a list cannot hold the call, Within where it reads
+    values of a trace around it."""
     watch = Watch([fn, *fixed])
     with GuardedTape() as tape, large_loops(compiled_loop):
         try:
             tracers, inputs, names = traced_arguments(fn, args, tape)
             result, variables = watch.call(fn, tracers, options, outcome)
+            (ends, structure), (leaves, _) = flattened_tree(result), flattened_tree(plain)
         except TimeoutError:
             raise
         except Exception as error:
@@ -125,7 +127,6 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
             raise Impure(sentence)
         if watch.errors != errors:
             raise Impure("it catches an error, and where an argument is traced another error is raised there")
-        ends, structure = flattened_tree(result)
         operands = (x for _, _, args in tape.lines for x in args)
         if any(issubclass(type(x), Expression) and not tape.has(x) for x in (*operands, *ends)):
             raise Within
@@ -152,7 +153,8 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
         if not tape.masks:  # shapes that go by values would be another call's
             steps = rolled_where_it_pays(steps, written, {}, sizes=sizes)
         written = iter(written)
-        of_leaf = lambda x: float if type(x) is FloatTracer else number_of
+        arrays = {id(x) for x, y in zip(ends, leaves, strict=False) if type(y) is np.ndarray}
+        of_leaf = lambda x: float if type(x) is FloatTracer else np.asarray if id(x) in arrays else number_of
         argument = lambda x: (next(written), of_leaf(x)) if is_on(tape, x) else (None, as_own(x))
         outputs = [*map(argument, ends)]
         checks = {next(written): (np.array(x.value), line) for x, line in guards.values()}
