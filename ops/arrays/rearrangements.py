@@ -29,6 +29,7 @@ def in_precision_of(x, like):
         return x
     if type(x) is float:
         return dtype.type(x)
+    x = np.asarray(x)[()] if type(x) in (bool, int, complex) else x
     if getattr(x, "dtype", dtype) == dtype:
         return x
     return (x.real if is_complex(x) and dtype.kind == "f" else x).astype(dtype)

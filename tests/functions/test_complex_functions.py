@@ -243,3 +243,13 @@ def test_a_rewrite_for_real_numbers_alone_is_not_made_of_complex_ones():
     steps = [("a", "mul", (4j, "x")), ("b", "exp", ("a",)), ("c", "log", ("b",)), ("y", "imag", ("c",))]  # 4 − 2π, and not 4
     simple = xman.simplify(steps, ["y"], rewrites=xman.EXACT + xman.STABLE + xman.ALGEBRA)
     assert xman.eval(simple, {"x": 1.0})["y"] == pytest.approx(4 - 2 * np.pi)
+
+
+@pytest.mark.parametrize("engine", ["auto", "numpy", "interpret"])
+@pytest.mark.parametrize(("fn", "z"), [
+    (lambda z: [grad(lambda z: (z * 1j).imag)(z)], np.complex64(1 + 2j)),  # the seed −1j in the precision of what it belongs to
+    (xman.value_and_grad(lambda z: np.real(np.sum(z ** 2) * 1j)), POINTS.astype(np.complex64)),  # 1 · 1j of literals
+    (lambda z: [np.sum(z * np.float64(2)).real], POINTS.astype(np.complex64))])  # a number of NumPy, no float of Python's
+def test_programs_of_single_precision_stay_in_the_precision_that_numpy_gives(fn, z, engine):
+    fast, dtypes = jit(fn, engine), lambda result: [np.asarray(x).dtype for x in result]
+    assert [dtypes(fast(z)) for _ in range(4)] == [dtypes(fn(z))] * 4

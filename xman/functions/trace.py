@@ -95,7 +95,8 @@ def written_down(tape: CallTape, names: dict[str, str], ends: list[tuple[str, An
         if dst not in new:
             new[dst] = next(spare)
     # where all floats are float64, NumPy's numbers and Python's floats make no difference
-    double = all(dtype.kind != "f" or dtype == np.float64 for dtype in {x.dtype for x in values.values()})
+    dtypes = {x.dtype for x in values.values()}
+    double = all(np.finfo(dtype).dtype == np.float64 for dtype in dtypes if dtype.kind in "fc")
 
     def operand(a: Any, dst: str, op: str, args: tuple) -> Any:
         if type(a) is str:

@@ -45,14 +45,14 @@ class SizedWriter(ListWriter):
     def __init__(self, G: Mapping[str, Callable]):
         super().__init__()
         self.G = G
-        self.precisions: set[np.dtype] = set()  # of the examples that are floats
+        self.precisions: set[np.dtype] = set()  # of examples that are floats or complex, but Python's complex
         self.logarithms: dict[int, Any] = {}    # by a symbol's id, if a rewrite has asked for it
 
     def symbol(self, *line: Any) -> Sized: return Sized(self, *line)
 
     def exemplify(self, symbol: Sized, example: Any) -> None:
         symbol.example = np.float64(example) if type(example) in (int, float) else example
-        if symbol.dtype.kind == "f":
+        if symbol.dtype.kind in "fc" and symbol.dtype != complex:
             self.precisions.add(symbol.dtype)
 
     def value(self, a: Any) -> Any:
@@ -84,8 +84,10 @@ class SizedWriter(ListWriter):
 
     @property
     def one_precision(self) -> np.dtype | None:
-        """The one precision of all floats, or None; with one, a literal number may stand for any float."""
-        return next(iter(self.precisions)) if len(self.precisions) == 1 else None
+        """The one precision of all floats, or None, as beside complex64: with one, a literal number
+        may stand for any float."""
+        only = next(iter(self.precisions)) if len(self.precisions) == 1 else None
+        return only if only and only.kind == "f" else None
 
     def brief(self, op: str, args: tuple) -> tuple:
         """args without the last ones, as far as they have their default value."""
