@@ -120,3 +120,10 @@ def test_a_step_takes_the_names_of_the_list():
     lines = [line for t in range(40) for line in ((f"z{t + 1}", "mul", (f"h{t}", "w")), (f"h{t + 1}", "tanh", (f"z{t + 1}",)))]
     assert str(xman.roll(lines, {"h0": 1.0, "w": 2.0})).partition("\n\n")[0] == (
         "def step(h40, t, w):\n    z1   = mul(h40, w)\n    h401 = tanh(z1)\n    return h401")
+
+
+def test_turns_read_parts_of_an_array_that_is_a_literal():
+    steps = [(f"g{t}", "getitem", (A, "k")) for t in range(8)]
+    steps += [line for t in range(8) for line in ((f"a{t}", "mul", (f"h{t}", f"g{t}")), (f"h{t + 1}", "sin", (f"a{t}",)))]
+    values = {"h0": 0.5, "k": np.int64(1)}
+    assert xman.eval(xman.roll(steps, likes=values), values)["h8"] == xman.eval(steps, values)["h8"]

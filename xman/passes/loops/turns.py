@@ -72,7 +72,8 @@ class RolledLoop:
         (dst, op, args), *_ = alike
         if any(self.size(line[0]) != self.size(dst) for line in alike):
             raise NoLoop("shapes or precisions change")
-        if op == "getitem" and args[0] not in self.place and all(line[2][0] == args[0] for line in alike):
+        outside = op == "getitem" and isinstance(args[0], str) and args[0] not in self.place
+        if outside and all(line[2][0] == args[0] for line in alike):
             moving = self.moving(args[0], [line[2][1:] for line in alike])
             if moving is not None:
                 return moving
@@ -139,7 +140,8 @@ class RolledLoop:
     def outside(self, registers: Sequence[str]) -> Symbol:
         """Registers that are made before the loop, another one in each turn."""
         first, *_ = lines = [self.makers.get(a, ("", "", ())) for a in registers]
-        if first[1] == "getitem" and len({(token(line), line[2][:1]) for line in lines}) == 1:
+        one_array = len({(token(line), *map(key_of, line[2][:1])) for line in lines}) == 1
+        if first[1] == "getitem" and isinstance(first[2][0], str) and one_array:
             return self.moving(first[2][0], [args[1:] for _, _, args in lines])
         if self.stacked and len({self.size(a) for a in registers}) == 1:
             return self.slice(self.before("stack", 0, *registers))
@@ -275,10 +277,10 @@ def moving_axes(keys: Sequence[tuple]) -> list[int]:
     return [j for j in range(len(keys[0])) if len({key_of(key[j]) for key in keys}) > 1]
 
 
-def movement(x: str, keys: Sequence[tuple]) -> tuple:
+def movement(x: Any, keys: Sequence[tuple]) -> tuple:
     """Along which axes of x the keys of all turns move, and how."""
     axes = moving_axes(keys)
-    return x, *axes, *[key_of(key[j]) for key in keys for j in axes]
+    return key_of(x), *axes, *[key_of(key[j]) for key in keys for j in axes]
 
 
 def place_along(k: int | slice, length: int) -> Any:
