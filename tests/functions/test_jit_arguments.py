@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from xman import jit
+from xman.functions.guarded import GuardedTape, GuardedTracer
 
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 
@@ -145,3 +146,14 @@ def test_a_key_that_has_another_hash_by_now_is_an_entry_still(kind):
     fast, x = jit(fn), np.arange(3.0)
     for Key.place in (1, 2, 1):
         assert fast(x) == fn(x)
+
+
+def test_whether_a_result_is_a_number_is_known_without_a_search_of_the_tape():
+    class Closed(list):
+        def __iter__(self): raise AssertionError("in 10,000 lines it would be looked for 10,000 times")
+        __reversed__ = __iter__
+    with GuardedTape() as tape:
+        x = tape.argument(np.array(1.0))
+        results = [x * 2.0, np.sum(x), np.reshape(x, ())]
+        tape.lines = Closed(tape.lines)
+        assert [*map(GuardedTracer.kinds, results)] == [[np.float64], [np.float64], [np.float64, np.ndarray]]

@@ -27,7 +27,8 @@ class GuardedTape(CallTape):
     """The tape of a call that `jit` traces.
 
     no_errors: truth values: where one is False, an operator of Python's floats raises an error where NumPy
-    gives inf or NaN. kinds: the classes of the inputs, by name. failures: (operator, arguments, error) of
+    gives inf or NaN. kinds: the classes of the inputs, by name. numbers: the names of results that are
+    numbers, and no arrays without axes. failures: (operator, arguments, error) of
     what raised an error. plain: a sentence, if a tracer was asked for what it cannot tell, so that the
     function is to run as plain Python; or "".
     """
@@ -37,6 +38,7 @@ class GuardedTape(CallTape):
         self.kind = GuardedTracer
         self.no_errors: list[Tracer] = []
         self.kinds: dict[str, type] = {}
+        self.numbers: set[str] = set()
         self.failures: list[tuple[str, tuple, type]] = []
         self.plain = ""
 
@@ -62,6 +64,8 @@ class GuardedTape(CallTape):
             raise
         if loud(ERRORS.get()):
             self.plain = "it computes while np.errstate or np.seterr asks for errors"
+        if op in NUMBERS and not any([a is Ellipsis for a in args]) or isinstance(G[op], np.ufunc):
+            self.numbers.add(NAME(out))
         return out
 
     def weakened(self, op: str, args: tuple) -> tuple:
@@ -103,9 +107,7 @@ class GuardedTracer(Tracer, metaclass=Hidden):
             return [kinds[self.name]]
         if self.ndim:
             return [np.ndarray, np.memmap] if np.memmap in kinds.values() else [np.ndarray]
-        op, args = next((op, args) for dst, op, args in reversed(self.tape.lines) if dst == self.name)
-        number = op in NUMBERS and not any(a is Ellipsis for a in args) or isinstance(G[op], np.ufunc)
-        return [self.dtype.type] if number else Either.kinds(self)
+        return [self.dtype.type] if self.name in self.tape.numbers else Either.kinds(self)
 
     def as_numpy(self) -> Tracer: return self if self.ndim else self.tape.tracer(self.name, Either)
 
