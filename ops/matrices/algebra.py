@@ -22,16 +22,23 @@ def cofactor(a):
     if not finite.all():  # LAPACK may seek the singular values of others forever
         return np.where(finite, cofactor(np.where(finite, a, 0)), np.nan)
     size = np.linalg.det(a)
-    if np.all(np.square(np.abs(size)) > 0):
-        inverse = np.linalg.inv(a)
-        if np.vdot(a, a).real * np.vdot(inverse, inverse).real * np.finfo(inverse.dtype).eps ** 0.5 < 1:
-            return np.asarray(size)[..., None, None] * mT(inverse)
+    if (inverse := safe_inverse(a, size)) is not None:
+        return np.asarray(size)[..., None, None] * mT(inverse)
     u, s, vt = np.linalg.svd(a)
     ones = np.ones_like(s[..., :1])
     before = np.concatenate([ones, np.cumprod(s, -1)[..., :-1]], -1)
     after = np.concatenate([np.cumprod(s[..., ::-1], -1)[..., -2::-1], ones], -1) if s.shape[-1] else s
     sign = np.linalg.det(u) * np.linalg.det(vt)
     return (sign[..., None, None] * ((u.conj() * (before * after)[..., None, :]) @ vt.conj())).astype(u.dtype)
+
+
+def safe_inverse(a, size):
+    """a⁻¹, of a determinant `size`; None if a is singular, or nearly so."""
+    if not np.all(np.square(np.abs(size)) > 0):
+        return None
+    inverse = np.linalg.inv(a)
+    safe = np.vdot(a, a).real * np.vdot(inverse, inverse).real * np.finfo(inverse.dtype).eps ** 0.5 < 1
+    return inverse if safe else None
 
 
 def lower_half(x):

@@ -24,7 +24,7 @@ from ..silence import silent
 from ..walk import STILL, rule_for
 from ..writer import Traced
 from .loops import LOOPS
-from .recurrences import PRODUCTS, RECURRENCES, TERMWISE, cauchy_products, sum_of, termwise
+from .recurrences import PRODUCTS, RECURRENCES, TERMWISE, cauchy_products, series_of_slope, sum_of, termwise
 
 
 class Termless(ValueError):
@@ -94,15 +94,21 @@ class Expansion:
         return y
 
     def by_rule(self, y: Series, op: str, args: list, moving: list[int]) -> Callable:
-        """From y′, by the tangent rules: yₖ is the term k − 1 of y′, over k."""
-        slope: list = []
+        """From y′, by the tangent rules."""
+        def slope() -> Any:
+            rules = [(i, rule) for i in moving if (rule := rule_for(TG[op], i, op))]
+            slopes = [rule(series_of_slope(args[i]), y, *args) for i, rule in rules]
+            return sum_of(s for s in slopes if s is not STILL)
+        return self.by_slope(slope)
+
+    def by_slope(self, slope: Callable[[], Any]) -> Callable:
+        """From y′ = slope(): yₖ is the term k − 1 of y′, over k."""
+        made: list = []
 
         def following(k: int) -> Any:
-            if not slope:
-                rules = [(i, rule) for i in moving if (rule := rule_for(TG[op], i, op))]
-                slopes = [rule(series_of_slope(args[i]), y, *args) for i, rule in rules]
-                slope.append(sum_of(s for s in slopes if s is not STILL))
-            term = slope[0].term(k - 1) if self.has(slope[0]) else None  # linear in x′, so no series is 0
+            if not made:
+                made.append(slope())
+            term = made[0].term(k - 1) if self.has(made[0]) else None  # linear in x′, so no series is 0
             return None if term is None else term / k if k > 1 else term
         return following
 
@@ -127,12 +133,3 @@ class Series(Expression):
         """Its terms up to the order, with zeros for None."""
         terms = [self.term(k) for k in range(self.expansion.order + 1)]
         return [f.broadcast(0.0, terms[0]) if x is None else x for x in terms]
-
-
-def series_of_slope(x: Series) -> Series:
-    def following(k: int) -> Any:
-        term = x.term(k + 1)
-        return term if k == 0 or term is None else term * (k + 1)
-    # a 0 as an array: rules ask for its shape
-    first = following(0)
-    return x.expansion.series(f.broadcast(0.0, x.term(0)) if first is None else first, following=following)

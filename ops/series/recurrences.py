@@ -8,11 +8,12 @@ import numpy as np
 
 from ..arithmetic import where
 from ..arrays.rearrangements import concat, stack
-from ..arrays.running import shift
-from ..expression import DG, f
+from ..arrays.running import cumprod, recurrence, shift
+from ..expression import DG, Expression, f
 from ..facts import operator_called
 from ..kinks import ratio, scale
-from ..matrices.algebra import solve
+from ..matrices.algebra import det, safe_inverse, solve
+from ..reductions import prod
 
 if TYPE_CHECKING:
     from .expansion import Expansion, Series
@@ -102,7 +103,60 @@ def system_terms(expansion: Expansion, y: Series, op: str, args: list, moving: l
     return following
 
 
+def carried_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
+    """y = x + a·shift(y), so yₖ runs with a₀ over xₖ + Σ aⱼ shift(yₖ₋ⱼ) for j ≥ 1."""
+    x, a, axis = args
+
+    def following(k: int) -> Any:
+        carried = [u * f.shift(v, axis) for _, u, v in cauchy_pairs(a, y, k)] if 1 in moving else []
+        term = sum_of([x.term(k) if 0 in moving else None, *carried])
+        return None if term is None else f.recurrence(term, expansion.first(a), axis)
+    return following
+
+
+def running_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
+    """y = x·shift(y) with 1 in front of y₀, so yₖ runs with x₀ over Σ xⱼ shift(yₖ₋ⱼ) for j ≥ 1."""
+    x, axis = args[0], args[1] if args[1:] and args[1] is not None else 0
+    x = f.reshape(x, y.term(0))  # flat where there is no axis
+
+    def following(k: int) -> Any:
+        term = sum_of(u * f.shift(v, axis, float(j == k)) for j, u, v in cauchy_pairs(x, y, k))
+        return None if term is None else f.recurrence(term, x.term(0), axis)
+    return following
+
+
+def product_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
+    """The last of the running products; a sum over it, which may be none."""
+    x, axis = args[0], args[1] if args[1:] else None
+    if axis is None:
+        x, axis = f.reshape(x, (-1,)), 0
+    for i in axis if isinstance(axis, tuple) else (axis,):
+        last, every = slice(-1, None), slice(None)
+        key = (*[every] * i, last) if i >= 0 else (..., last, *[every] * (-1 - i))
+        x = f.sum(f.getitem(f.cumprod(x, i), *key), i, True)
+    return f.reshape(x, y.term(0)).term
+
+
+def determinant_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
+    """y′ = y tr(a⁻¹ a′), if a₀ is known to have an inverse, or the rules will need one too."""
+    a, = args
+    known = not isinstance(a.term(0), Expression)
+    if safe_inverse(a.term(0), y.term(0)) is None if known else expansion.order < 3:
+        return expansion.by_rule(y, op, args, moving)
+    return expansion.by_slope(lambda: y * f.sum(f.mT(f.inv(a)) * series_of_slope(a), (-2, -1)))
+
+
+def series_of_slope(x: Series) -> Series:
+    def following(k: int) -> Any:
+        term = x.term(k + 1)
+        return term if k == 0 or term is None else term * (k + 1)
+    # a 0 as an array: rules ask for its shape
+    first = following(0)
+    return x.expansion.series(f.broadcast(0.0, x.term(0)) if first is None else first, following=following)
+
+
 # by the values of rows. What is linear follows from their flow; all others go by their rules
 TERMWISE = {where, concat, stack, shift}
 PRODUCTS = {np.multiply, scale}
-RECURRENCES = {np.divide: quotient_terms, ratio: quotient_terms, np.power: constant_power, solve: system_terms}
+RECURRENCES = {np.divide: quotient_terms, ratio: quotient_terms, np.power: constant_power, solve: system_terms,
+               recurrence: carried_terms, cumprod: running_terms, prod: product_terms, det: determinant_terms}

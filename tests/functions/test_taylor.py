@@ -69,7 +69,10 @@ ARRAYS = {
     "std": lambda x: np.std(np.sin(B * x)), "cumprod": lambda x: np.cumprod(np.sin(x * B))[2], "sort": lambda x: np.sort(np.cos(B * x))[1],
     "concat": lambda x: np.sum(np.concatenate([np.stack([x, 1.0]), B * x]) ** 2), "softmax": lambda x: f.softmax(x * B)[1],
     "loss": lambda x: np.sum(f.softmaxCrossEntropy(A * x, np.array([0, 1, 2]))), "grad": lambda x: grad(lambda y: np.sin(y * x) * y)(x * x),
-    "powers of 0": lambda x: (x - 0.4) ** 99 + (x - 0.4) ** 3, "recurrence": lambda x: np.sum(f.recurrence(np.sin(x * B), np.cos(x * B), 0))}
+    "powers of 0": lambda x: (x - 0.4) ** 99 + (x - 0.4) ** 3,
+    "recurrence": lambda x: np.sum(f.recurrence(np.sin(x * B), np.cos(x * B), 0)),
+    "prod": lambda x: np.prod(np.sin(B * x) - 1), "det": lambda x: np.linalg.det(np.sin(A * x) + A), "no entries": lambda x: np.prod(B[:0] * x) * x,
+    "prod of axes": lambda x: np.sum(np.prod(np.sin(A * x), 1) * np.prod(A * x, (-1, 0), keepdims=True) + np.cumprod(A * x)[4])}
 
 
 NESTED = {  # loops within loops, both of the array
@@ -114,6 +117,18 @@ def test_terms_are_differentiated_and_compiled_like_any_other_function():
 def test_the_number_of_operations_grows_as_the_square_of_the_order():
     counts = [len(series([("y", "exp", ("x",)), ("z", "tanh", ("y",))], ["x"], n)) for n in (8, 16, 32)]
     assert counts[2] / counts[1] < 4.2 and counts[1] / counts[0] < 4.2
+
+
+@pytest.mark.parametrize("fn", [np.prod, np.cumprod, np.linalg.det, lambda x: f.recurrence(x, x, 0)], ids="prod cumprod det recurrence".split())
+def test_products_of_many_factors_have_series_in_the_square_of_the_order(fn):
+    steps = trace(fn, A)
+    counts = [len(series(steps, steps.inputs, n)) for n in (4, 8, 16)]
+    assert counts[2] / counts[1] < 4.2 and counts[1] / counts[0] < 4.2
+    np.testing.assert_allclose(np.sum([y * 0.1 ** k for k, y in enumerate(taylor(fn, A, B * A, 16))], 0), fn(A + 0.1 * B * A), rtol=1e-9)
+
+
+def test_the_series_of_a_singular_determinant_begins():
+    np.testing.assert_allclose(taylor(np.linalg.det, np.ones((2, 2)), A[:2, :2], 2), [0, A[0, 0] + A[1, 1] - A[0, 1] - A[1, 0], np.linalg.det(A[:2, :2])])
 
 
 def test_the_list_of_a_series_reads_like_the_recurrence():
