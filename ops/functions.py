@@ -160,7 +160,7 @@ for op, value, ln in ("log2", np.log2, LN2), ("log10", np.log10, LN10):
                 elsewhere=lambda x, ln=ln: f.log(x) * (1.0 / ln), complex=True)
 elementwise("sqrt",     np.sqrt,                   lambda out, x: over(2.0 * (out + 0.0)), squared="alias",
             complex=True)  # −0 + 0 = 0, so sqrt′(±0) = +∞
-elementwise("cbrt",     np.cbrt,                   lambda out, x: over(3.0 * out * out),
+elementwise("cbrt",     np.cbrt,                   lambda out, x: (over(out), over(3.0 * out)),
             elsewhere=lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0))
 elementwise("sin",      np.sin,                    lambda out, x: f.cos(x),             tame=True, complex=True)
 elementwise("cos",      np.cos,                    lambda out, x: -f.sin(x),            tame=True, complex=True)

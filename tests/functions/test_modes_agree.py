@@ -9,10 +9,11 @@ import os
 
 import numpy as np
 import pytest
+from scipy import special
 
 import ops
 from tests.functions.test_one_answer import ways
-from xman import derivative, eval, f, grad, gradient, jacobian, jit, jvp, tangent, trace
+from xman import derivative, eval, f, grad, gradient, jacobian, jit, jvp, simplify, tangent, trace
 
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 MODES = {"reverse": grad, "forward": lambda h: lambda x: jvp(h, (x,), (np.ones_like(x),))[1], "dual": derivative}
@@ -256,3 +257,15 @@ def test_the_lists_of_tangents_and_gradients_are_flat_where_what_settles_is_afte
 def test_the_list_of_a_tangent_is_nan_where_the_value_is():
     steps = trace(lambda x: np.log1p(x) / np.cosh(x), 1.0)
     assert np.isnan(eval(tangent(steps, ["x"]), {"x": -1000.0, "x_dot": 1.0})[f"{steps[-1][0]}_dot"])
+
+
+@pytest.mark.parametrize("x", [0.0, -0.0])
+@pytest.mark.parametrize(("fn", "sign"), [(np.cbrt, 1), (special.entr, 1), (lambda x: special.xlogy(x, x), -1)], ids=["cbrt", "entr", "xlogy"])
+def test_what_is_infinitely_steep_at_0_is_so_in_all_orders_and_in_lists(fn, sign, x):
+    curvature = sign if fn is np.cbrt and np.signbit(x) else -sign
+    assert {differentiated(fn, modes)(np.float64(x)) for modes in ORDERS if len(modes) == 1} == {sign * np.inf}
+    assert {differentiated(fn, modes)(np.float64(x)) for modes in ORDERS if len(modes) == 2} == {curvature * np.inf}
+    steps = trace(fn, 0.5)
+    slope = gradient(steps, steps[-1][0], steps.inputs)
+    for lines in (slope, simplify(slope)):
+        assert eval(lines, {steps.inputs[0]: x})[slope[-1][0]] == sign * np.inf

@@ -26,12 +26,22 @@ def defined_in(module: Mapping[str, Any]) -> dict[str, Callable]:
     return {name: x for name, x in module.items() if getattr(x, "__module__", "") == module["__name__"]}
 
 
+def log_times_itself(x, sign=1.0):
+    """± x log x; at 0 the derivatives of x log x are −∞, +∞, −∞, …, as those of −√x are."""
+    zero = f.equal(x, 0)
+    y = f.where(zero, 1.0, x)
+    return f.where(zero, 0.0 - sign * f.sqrt(f.where(zero, x, 1.0)), sign * y * f.log(y))
+
+
+def xlogy(x, y): return log_times_itself(x) if x is y else f.where(f.isnan(y), y, f.scale(x, f.log(y)))
+
+
 # our functions for those of scipy.special, by name, so that SciPy need not be imported
 SPECIAL: dict[str, Callable] = {
     "logit": lambda p: f.log(p) - f.log1p(-p),
-    "xlogy": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log(y))),
+    "xlogy": xlogy,
     "xlog1py": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log1p(y))),
-    "entr": lambda x: f.where(x < 0, -np.inf, f.scale(-x, f.log(x))),
+    "entr": lambda x: f.where(x < 0, -np.inf, log_times_itself(x, -1.0)),
     "round": lambda x: f.where(f.equal(x, 0), x, f.round(x) + 0)}
 
 # for each method of a ufunc the function that does the same
