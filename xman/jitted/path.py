@@ -109,9 +109,9 @@ def comparable(x: np.ndarray | np.generic) -> np.bool_ | bytes:
 
 def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, compiled: Callable,
             errors: list, plain: Any) -> tuple[TracedPath, Any]:
-    """The path of a call, and its result. errors: that its plain run has met. plain: the result of that, which
-    tells numbers from arrays without axes. Impure where a list cannot hold the call, Within where it reads
-    values of a trace around it."""
+    """The path of a call, and its result. errors: that its plain run has met. plain: the result of that,
+    which tells numbers from arrays without axes. Impure where a list cannot hold the call, Within where it
+    reads values of a trace around it."""
     watch = Watch([fn, *fixed])
     with GuardedTape() as tape, large_loops(compiled_loop):
         try:

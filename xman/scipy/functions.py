@@ -67,7 +67,7 @@ def rgamma(x):
     r = f.round(y) + 0.0  # y − r keeps the sign of 0
     sign = 1.0 - 2.0 * f.remainder(r, 2.0)
     reflected = sign * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y)
-    reflected = f.where(f.equal(x, 0), reflected, reflected + 0.0)  # 0 has a sign, and the poles of Γ have none
+    reflected = f.where(f.equal(x, 0), reflected, reflected + 0.0)  # 0 has a sign, poles have none
     right = f.where(left, 1.0, x)
     return f.where(left, reflected, f.where(f.equal(right, -np.inf), 0.0, f.reciprocal(f.Gamma(right))))
 
@@ -95,7 +95,8 @@ def boxcox(y, lmbda):
     """(e^(λ y) − 1)/λ; y where λ is 0."""
     u = f.scale(lmbda, y)
     near = f.abs(u) < 6.0
-    return f.where(near, y * mean_between(f.exp, f.where(near, u, 0.0)), f.expm1(u) / f.where(near, 1.0, lmbda))
+    inner = mean_between(f.exp, f.where(near, u, 0.0))
+    return f.where(near, y * inner, f.expm1(u) / f.where(near, 1.0, lmbda))
 
 
 SPECIAL.update({
