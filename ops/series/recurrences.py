@@ -12,7 +12,7 @@ from ..arrays.running import cumprod, recurrence, shift
 from ..expression import DG, Expression, f
 from ..facts import operator_called
 from ..kinks import ratio, scale
-from ..matrices.algebra import det, safe_inverse, solve
+from ..matrices.algebra import cofactor, det, expm, safe_inverse, solve, sqrtm, sylvester
 from ..reductions import prod
 
 if TYPE_CHECKING:
@@ -137,13 +137,57 @@ def product_terms(expansion: Expansion, y: Series, op: str, args: list, moving: 
     return f.reshape(x, y.term(0)).term
 
 
+def has_inverse(expansion: Expansion, a: Series) -> bool:
+    """Whether a₀ has an inverse; of a symbol, whether the rules will need it anyway."""
+    first = a.term(0)
+    return expansion.order > 2 if isinstance(first, Expression) else safe_inverse(first, det(first)) is not None
+
+
 def determinant_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
-    """y′ = y tr(a⁻¹ a′), if a₀ is known to have an inverse, or the rules will need one too."""
+    """y′ = y tr(a⁻¹ a′), if a₀ has an inverse."""
     a, = args
-    known = not isinstance(a.term(0), Expression)
-    if safe_inverse(a.term(0), y.term(0)) is None if known else expansion.order < 3:
+    if not has_inverse(expansion, a):
         return expansion.by_rule(y, op, args, moving)
     return expansion.by_slope(lambda: y * f.sum(f.mT(f.inv(a)) * series_of_slope(a), (-2, -1)))
+
+
+def cofactor_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
+    """y = det(a) a⁻ᵀ, where `determinant_terms` has the inverse, too."""
+    a, = args
+    if not has_inverse(expansion, a):
+        return expansion.by_rule(y, op, args, moving)
+    return (f.reshape(f.det(a), f.sum(a, (-2, -1), True)) * f.mT(f.inv(a))).term
+
+
+def sylvester_terms(expansion: Expansion, x: Series, op: str, args: list, moving: list[int]) -> Callable:
+    """a x + x b = q, so a₀ xₖ + xₖ b₀ = qₖ − Σ (aⱼ xₖ₋ⱼ + xₖ₋ⱼ bⱼ) for j ≥ 1."""
+    a, b, q = args
+
+    def following(k: int) -> Any:
+        left = [-f.dot(u, v) for _, u, v in cauchy_pairs(a, x, k)] if 0 in moving else []
+        right = [-f.dot(v, u) for _, u, v in cauchy_pairs(b, x, k)] if 1 in moving else []
+        term = sum_of([q.term(k) if 2 in moving else None, *left, *right])
+        return None if term is None else f.sylvester(expansion.first(a), expansion.first(b), term)
+    return following
+
+
+def root_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
+    """y y = a, so y₀ yₖ + yₖ y₀ = aₖ − Σ yⱼ yₖ₋ⱼ for 0 < j < k."""
+    def following(k: int) -> Any:
+        pairs = ((y.term(j), y.term(k - j)) for j in range(1, k))
+        term = sum_of([args[0].term(k), *[-f.dot(u, v) for u, v in pairs if u is not None and v is not None]])
+        return None if term is None else f.sylvester(y.term(0), y.term(0), term)
+    return following
+
+
+def exponential_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
+    """yₖ is the corner of the exponential of [[a₀, a₁, …, aₖ], [0, a₀, …], …] (Higham 2008, §3.2, for k = 1)."""
+    def following(k: int) -> Any:
+        zero = f.broadcast(0.0, args[0].term(0))
+        terms = [zero if (x := args[0].term(j)) is None else x for j in range(k + 1)]
+        rows = [f.concat(-1, *[zero] * i, *terms[:k + 1 - i]) for i in range(k + 1)]
+        return f.part(f.part(f.expm(f.concat(-2, *rows)), 0, -2, *rows), k, -1, *terms)
+    return following
 
 
 def series_of_slope(x: Series) -> Series:
@@ -159,4 +203,6 @@ def series_of_slope(x: Series) -> Series:
 TERMWISE = {where, concat, stack, shift}
 PRODUCTS = {np.multiply, scale}
 RECURRENCES = {np.divide: quotient_terms, ratio: quotient_terms, np.power: constant_power, solve: system_terms,
-               recurrence: carried_terms, cumprod: running_terms, prod: product_terms, det: determinant_terms}
+               recurrence: carried_terms, cumprod: running_terms, prod: product_terms, det: determinant_terms,
+               cofactor: cofactor_terms, sylvester: sylvester_terms, sqrtm: root_terms,
+               expm: exponential_terms}

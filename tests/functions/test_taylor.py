@@ -119,12 +119,15 @@ def test_the_number_of_operations_grows_as_the_square_of_the_order():
     assert counts[2] / counts[1] < 4.2 and counts[1] / counts[0] < 4.2
 
 
-@pytest.mark.parametrize("fn", [np.prod, np.cumprod, np.linalg.det, lambda x: f.recurrence(x, x, 0)], ids="prod cumprod det recurrence".split())
-def test_products_of_many_factors_have_series_in_the_square_of_the_order(fn):
+@pytest.mark.parametrize("fn", [
+    np.prod, np.cumprod, np.linalg.det, f.cofactor, f.expm, lambda x: f.sqrtm(x @ x), lambda x: f.recurrence(x, x, 0),
+    lambda x: f.sylvester(x, x @ x, np.sin(x))], ids="prod cumprod det cofactor expm sqrtm recurrence sylvester".split())
+def test_what_has_products_in_its_rules_has_a_series_in_the_square_of_the_order(fn):
     steps = trace(fn, A)
     counts = [len(series(steps, steps.inputs, n)) for n in (4, 8, 16)]
     assert counts[2] / counts[1] < 4.2 and counts[1] / counts[0] < 4.2
-    np.testing.assert_allclose(np.sum([y * 0.1 ** k for k, y in enumerate(taylor(fn, A, B * A, 16))], 0), fn(A + 0.1 * B * A), rtol=1e-9)
+    terms, h = taylor(fn, A, B * A, 14), 0.02
+    np.testing.assert_allclose(np.sum([y * h ** k for k, y in enumerate(terms)], 0), fn(A + h * B * A), rtol=1e-12, atol=1e-12)
 
 
 def test_the_series_of_a_singular_determinant_begins():
