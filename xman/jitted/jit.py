@@ -43,7 +43,7 @@ def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Calla
         is called once waits for nothing; with more than 256 KiB of arrays, for which a trace takes about as
         long as the call, a first call of less than a second is traced at once. The next call runs a program.
         The last bits of results may change while that goes on. With an engine that is named the first call
-        waits for the program, and all give the same bits.
+        waits for the program, and all give the same bits. No result lies in the memory of an argument.
 
     Each call checks, before it returns, all that Python's way through fn depended on: the value of a branch,
     a loop's condition or an index, arguments that are no inputs, and what fn can read of globals, closures
