@@ -140,7 +140,9 @@ def product_terms(expansion: Expansion, y: Series, op: str, args: list, moving: 
 def has_inverse(expansion: Expansion, a: Series) -> bool:
     """Whether a₀ has an inverse; of a symbol, whether the rules will need it anyway."""
     first = a.term(0)
-    return expansion.order > 2 if isinstance(first, Expression) else safe_inverse(first, det(first)) is not None
+    if isinstance(first, Expression):
+        return expansion.order > 2
+    return safe_inverse(first, det(first)) is not None
 
 
 def determinant_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
@@ -181,7 +183,7 @@ def root_terms(expansion: Expansion, y: Series, op: str, args: list, moving: lis
 
 
 def exponential_terms(expansion: Expansion, y: Series, op: str, args: list, moving: list[int]) -> Callable:
-    """yₖ is the corner of the exponential of [[a₀, a₁, …, aₖ], [0, a₀, …], …] (Higham 2008, §3.2, for k = 1)."""
+    """yₖ is the corner of exp of [[a₀, a₁, …, aₖ], [0, a₀, …], …] (Higham 2008, §3.2, for k = 1)."""
     def following(k: int) -> Any:
         zero = f.broadcast(0.0, args[0].term(0))
         terms = [zero if (x := args[0].term(j)) is None else x for j in range(k + 1)]
