@@ -53,11 +53,12 @@ def vecdot(a, b):
     return f.sum(f.mul(np.conj(a), b), -1)
 
 
-def cholesky(a):
+def cholesky(a, upper=False):
     if not np.allclose(matrix := noted(a), np.swapaxes(matrix, -1, -2)):
         refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric "
                "matrix", "give it (a + a.T) / 2")
-    return f.cholesky(in_floats(a))
+    factor = f.cholesky(in_floats(a))
+    return f.mT(factor) if upper else factor
 
 
 def kron(a, b):

@@ -9,7 +9,7 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import ArrayLike, noted, plain
-from ..traced.dispatch import with_shape
+from ..traced.dispatch import cast_to, with_shape
 from ..traced.refusals import refuse
 
 
@@ -88,11 +88,25 @@ def concatenate(arrays, axis=0):
 
 
 
+def ramp(array, axis, side, width, end):
+    return np.moveaxis(np.linspace(end, np.take(array, side, axis), width, endpoint=False), 0, axis)
+
+
+def repeated(statistic):
+    return lambda array, axis, side, width, _: np.repeat(statistic(array, axis, keepdims=True), width, axis)
+
+
+# what np.pad puts beside an array along an axis, at its side 0 or −1, in such a width, from the end inwards
+RIMS = {"linear_ramp": ramp, "maximum": repeated(np.max), "mean": repeated(np.mean),
+        "median": repeated(np.median), "minimum": repeated(np.min)}
+
+
 def pad(array, pad_width, mode="constant", **options):
     if mode in ("edge", "reflect", "symmetric", "wrap") and not options:
         return gather(np.pad)(array, pad_width, mode)
-    if mode != "constant":
-        refuse(f"np.pad with {mode=} has no operator here", "use constant, edge, reflect, symmetric or wrap")
+    if mode != "constant" and (mode not in RIMS or options.keys() - {"end_values" * (mode == "linear_ramp")}):
+        names = "".join(f" and {name}=" for name in options)
+        refuse(f"np.pad with {mode=}{names} has no operator here", "put the rims there with np.concatenate")
     if isinstance(pad_width, dict):
         widths = {axis % array.ndim: pair for axis, pair in pad_width.items()}
         pad_width = [np.broadcast_to(widths.get(axis, 0), 2) for axis in range(array.ndim)]
@@ -100,11 +114,32 @@ def pad(array, pad_width, mode="constant", **options):
     pairs = tuple((operator.index(before), operator.index(after)) for before, after in pad_width)
     if not pairs:
         return array
+    if mode != "constant":
+        ends = np.broadcast_to(options.get("end_values", 0.0), (array.ndim, 2))
+        for axis, widths in enumerate(pairs):
+            rims = [RIMS[mode](array, axis, k, widths[k], ends[axis, k]) for k in (0, -1)]
+            left, right = (cast_to(rim, array.dtype) for rim in rims)
+            array = np.concatenate([left, array, np.flip(right, axis)], axis)
+        return array
     rim = options.get("constant_values", 0)
     padded = f.pad(array, pairs)
     if np.ndim(rim) or rim != 0:
         padded = padded + np.pad(np.zeros(array.shape, array.dtype), pairs, **options)
     return padded
+
+
+def within(positions, n, mode):
+    """Positions from 0 to n − 1 in place of those beyond, as a mode of np.take and np.choose has it."""
+    np.take(np.zeros(1), 0, mode=mode)  # raises what NumPy does
+    if mode == "clip":
+        return np.clip(positions, 0, n - 1)
+    return np.mod(positions, n) if mode == "wrap" else positions
+
+
+def choose(a, choices, mode="raise"):
+    np.choose(plain(a), np.zeros(len(choices)), mode=mode)  # raises what NumPy does
+    a, *choices = broadcast_arrays(a, *choices)
+    return take_along_axis(np.stack(choices), within(a, len(choices), mode)[None], 0)[0]
 
 
 def diagonal(a, offset=0, axis1=0, axis2=1):
@@ -118,10 +153,14 @@ def upper_or_lower(function):
     return lambda m, k=0: f.where(function(np.ones(m.shape, bool), k), m, m.dtype.type(0).item())
 
 
-def diff(a, n=1, axis=-1):
+def diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
-    lead = (slice(None),) * axis_index(axis, a.ndim) if n else ()
+    a = with_shape(a)
+    lead = (slice(None),) * (axis_index(axis, a.ndim) if n else 0)
+    one = *a.shape[:len(lead)], 1, *a.shape[len(lead) + 1:]  # the shape of a number beside a
+    beside = [x if np.ndim(x) else np.broadcast_to(x, one) for x in (prepend, a, append) if x is not np._NoValue]
+    a = concatenate(beside, axis) if n and len(beside) > 1 else a
     for _ in range(n):
         after, before = a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]
         a = f.not_equal(after, before) if a.dtype.kind == "b" else after - before

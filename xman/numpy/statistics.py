@@ -148,11 +148,11 @@ def middle(a):
     return np.mean(a[(len(a) - 1) // 2:len(a) // 2 + 1], 0)
 
 
-def at_quantile(a, q):
-    """The quantile q by NumPy's default: linear between the two nearest entries in order."""
+def at_quantile(a, q, method="linear"):
+    """The quantile q, between the two nearest entries in order: of positions, NumPy's function gives where."""
     if not 0 <= q <= 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
-    position = q * (len(a) - 1)
+    position = q * (len(a) - 1) if method == "linear" else np.quantile(np.arange(len(a)), q, method=method).item()
     if isinstance(position, (int, np.integer)):
         return a[position]
     low = -1 if position >= len(a) - 1 else math.floor(position)
@@ -160,12 +160,12 @@ def at_quantile(a, q):
     return below + (above - below) * fraction if fraction < 0.5 else above - (above - below) * (1 - fraction)
 
 
-def quantile(a, q, **options):
+def quantile(a, q, method="linear", **options):
     if isinstance(q, ArrayLike) or options.get("axis") == ():
         refuse("np.quantile is for a plain q here, over an axis", "give q as a number")
     if not np.ndim(q):
-        return along_order(at_quantile)(a, q, **options)
-    quantiles = [quantile(a, each, **options) for each in np.ravel(q)]
+        return along_order(at_quantile)(a, q, method, **options)
+    quantiles = [quantile(a, each, method, **options) for each in np.ravel(q)]
     return np.reshape(np.stack(quantiles), (*np.shape(q), *quantiles[0].shape))
 
 

@@ -121,8 +121,8 @@ def polyval(p, x):
     return result
 
 
-def take(a, indices, axis=None):
-    indices = with_shape(indices)
+def take(a, indices, axis=None, mode="raise"):
+    indices = r.within(with_shape(indices), np.size(a, axis), mode)
     return f.take(a, indices if indices.size else cast_to(indices, int), r.whole_axis(axis))
 
 
