@@ -196,6 +196,9 @@ class f:
     def cumsum(x: Any, axis: Any = None) -> Any:
         r"""The sums of the entries of x up to each, along axis; of the flattened x for None."""
     @staticmethod
+    def dawsn(x: Any) -> Any:
+        r"""∫₀ˣ exp(t² − x²) dt."""
+    @staticmethod
     def days(x: Any) -> Any:
         r"""Days since 1970, of datetime64 or strings such as 2024-01-31T12:30. None is NaN."""
     @staticmethod
@@ -237,6 +240,12 @@ class f:
     def einsum_back(x: Any, like: Any, letters: Any) -> Any:
         r"""x, with axes letters[0], put back into the shape of like, with axes letters[1], in the same order."""
     @staticmethod
+    def ellipe(x: Any) -> Any:
+        r"""∫ √(1 − x sin² t) dt from 0 to π/2."""
+    @staticmethod
+    def ellipk(x: Any) -> Any:
+        r"""∫ 1/√(1 − x sin² t) dt from 0 to π/2."""
+    @staticmethod
     def elu(x: Any, alpha: Any = 1.0) -> Any:
         r"""x where positive, alpha·(eˣ − 1) elsewhere (Clevert et al. 2016)."""
     @staticmethod
@@ -248,6 +257,9 @@ class f:
     def erfc(x: Any) -> Any:
         r"""1 − erf(x)."""
     @staticmethod
+    def erfcx(x: Any) -> Any:
+        r"""exp(x²) erfc(x)."""
+    @staticmethod
     def erfinv(x: Any) -> Any:
         r"""y of erf(y) = x."""
     @staticmethod
@@ -257,6 +269,9 @@ class f:
     @staticmethod
     def exp_difference(x: Any, y: Any) -> Any:
         r"""exp(x − y); for two equal infinities 0 if they are −∞, and 1 if they are +∞."""
+    @staticmethod
+    def expi(x: Any) -> Any:
+        r"""∫ eᵗ/t dt from −∞ to x."""
     @staticmethod
     def expm(a: Any) -> Any:
         r"""e^a = Σ aᵏ/k!, of matrices."""
@@ -327,6 +342,9 @@ class f:
     @staticmethod
     def item(b: Any, i: Any) -> Any:
         r"""The i-th array of a bundle."""
+    @staticmethod
+    def lambertw(z: Any) -> Any:
+        r"""w of w eʷ = z, the principal branch; of floats below −1/e it is NaN (Corless et al. 1996)."""
     @staticmethod
     def leakyRelu(x: Any, slope: Any = 0.01) -> Any:
         r"""x where positive, slope·x elsewhere, at 0 too."""

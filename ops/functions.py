@@ -53,19 +53,24 @@ def without(op: str, argument: str):
     return refused
 
 
-def tail(z):
-    """z Φ(−z) / φ(z) for z ≥ 20, by its series (Abramowitz and Stegun 26.2.12)."""
+def decline(s):
+    """t − 1 of the series t = 1 − 1/s + 3/s² − 15/s³ …, for |s| ≥ 400 (Abramowitz and Stegun 26.2.12)."""
     sum = 1.0
-    for k in 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0:
-        sum = 1.0 - k / (z * z) * sum
-    return sum
+    for k in 13.0, 11.0, 9.0, 7.0, 5.0, 3.0:
+        sum = 1.0 - k / s * sum
+    return -sum / s
+
+
+def less_one(product, s, far):
+    """product − 1, where the product is the series t of s if x is far: there both are nearly the same."""
+    return f.where(far, decline(f.where(far, s, 400.0)), product - 1.0)
 
 
 def mills(x, out):
     """φ(x)/Φ(x), the derivative of out = log Φ(x)."""
     far = x < -20.0
     z = f.where(far, -x, 20.0)
-    return f.where(far, z / tail(z), f.exp(-f.half(x * x) - out - LOG_ROOT_TWO_PI))
+    return f.where(far, z / (1.0 + decline(z * z)), f.exp(-f.half(x * x) - out - LOG_ROOT_TWO_PI))
 
 
 # the derivative of log Β(a, b) by a; the densities of the Gamma and of the Beta distribution
@@ -141,8 +146,25 @@ def turned(z, y, x):
 def beside_one(x): return f.sqrt(1.0 + x * x) if is_complex(x) else f.hypot(x, 1.0)
 
 
+def elliptic(m, weight, numerator, denominator):
+    """numerator/denominator, the slope of π/2 Σ weight(n) cₙ mⁿ, cₙ = ((2n − 1)!!/(2n)!!)²; near 0, where
+    both are small, by that series (Abramowitz and Stegun 17.3.11 and 12)."""
+    near, total = f.less(f.abs(m), 0.1), 0.0
+    x = f.where(near, m, 0.0)
+    for n in range(17, 0, -1):
+        total = x * total + math.pi / 2.0 * n * weight(n) * (math.comb(2 * n, n) / 4.0 ** n) ** 2
+    return over(f.where(near, 1.0, denominator), f.where(near, total, numerator))
+
+
+def lambertw(z):
+    """w of w eʷ = z, the principal branch; of floats below −1/e it is NaN (Corless et al. 1996)."""
+    w = scipys("lambertw")(z)
+    return w if is_complex(z) else np.where(w.imag, np.nan, w.real).astype(getattr(z, "dtype", float))[()]
+
+
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
+ROOT_PI = math.sqrt(math.pi)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 # ratio and scale, not / and *, if a derivative can be infinite: a value that where() leaves out sends back 0
@@ -210,6 +232,18 @@ of_special("erf",       "erf",       "2/√π ∫₀ˣ exp(−t²) dt.",        
 of_special("erfc",      "erfc",      "1 − erf(x).",                      lambda out, x: -TWO_OVER_ROOT_PI * f.exp(-x * x),
          tame=True, settles=0)
 of_special("erfinv",    "erfinv",    "y of erf(y) = x.",                 lambda out, x: f.exp(out * out) / TWO_OVER_ROOT_PI)
+of_special("erfcx",     "erfcx",     "exp(x²) erfc(x).",
+                                     lambda out, x: TWO_OVER_ROOT_PI * less_one(ROOT_PI * x * out, 2.0 * x * x, x > 16.0),
+         overflows=True, settles=0)
+of_special("dawsn",     "dawsn",     "∫₀ˣ exp(t² − x²) dt.",
+                                     lambda out, x: -less_one(2.0 * x * out, -2.0 * x * x, f.abs(x) > 16.0),
+         tame=True, settles=0)
+of_special("expi",      "expi",      "∫ eᵗ/t dt from −∞ to x.",          lambda out, x: over(x, f.exp(x)), grows=True, settles=0)
+of_special("ellipk",    "ellipk",    "∫ 1/√(1 − x sin² t) dt from 0 to π/2.",
+           lambda out, x: elliptic(x, lambda n: 1.0, f.ellipe(x) - f.scale(1.0 - x, out), 2.0 * x * (1.0 - x)), settles=0)
+of_special("ellipe",    "ellipe",    "∫ √(1 − x sin² t) dt from 0 to π/2.",
+           lambda out, x: elliptic(x, lambda n: 1.0 / (1.0 - 2.0 * n), out - f.ellipk(x), 2.0 * x))
+elementwise("lambertw", lambertw,                  lambda out, x: over(x + f.exp(out)), complex=True)
 of_special("ndtri",     "ndtri",     "x of Φ(x) = p, Φ the normal distribution function.",
                                      lambda out, p: ROOT_TWO_PI * f.exp(f.half(out * out)))
 of_special("logNdtr",   "log_ndtr",  "log Φ(x), Φ the normal distribution function.", lambda out, x: mills(x, out))

@@ -140,6 +140,7 @@ CASES: dict[str, list[tuple]] = {
     "arctan2": two(n),
     "polygamma": [(1, p(3)), (2, p(2, 2)), (1, p())],
     "erfc": [(n(2, 3),), (n(),)], "erfinv": [(u(2, 3),)],
+    **{op: one(n) for op in ("erfcx", "dawsn", "expi")}, **{op: one(u) for op in ("ellipk", "ellipe")}, "lambertw": one(p),
     "ndtri": [(np.array([0.02, 0.5, 0.9]),)],
     "logNdtr": [(np.array([[-40.0, -19.0], [-21.0, 8.0]]),)],
     "Gamma": [(p(2, 3),), (np.array([-1.5, 3.2]),)],

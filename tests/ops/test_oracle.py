@@ -116,6 +116,13 @@ def bessel(kernel, top):
     return lambda v, x: jnp.sum(w * kernel(v, x[..., None], t), -1)
 
 
+def lambertw(x):
+    w = jnp.log1p(x)
+    for _ in range(6):  # Newton's method
+        w = w - (w - x * jnp.exp(-w)) / (1 + w)
+    return w
+
+
 def bessel_y(v, x):
     whole = bessel(lambda v, x, t: jnp.sin(x * jnp.sin(t) - v * t) / np.pi, np.pi)(v, x)
     return whole - bessel(lambda v, x, t: (jnp.exp(v * t) + (-1) ** v * jnp.exp(-v * t)) * jnp.exp(-x * jnp.sinh(t)) / np.pi, 7.0)(v, x)
@@ -123,6 +130,9 @@ def bessel_y(v, x):
 
 bessel_j = bessel(lambda v, x, t: jnp.cos(v * t - x * jnp.sin(t)) / np.pi, np.pi)
 bessel_i = bessel(lambda v, x, t: jnp.exp(x * jnp.cos(t)) * jnp.cos(v * t) / np.pi, np.pi)
+dawsn = bessel(lambda v, x, t: x * jnp.exp(x * x * (t * t - 1)), 1.0)
+ellipk = bessel(lambda v, x, t: 1 / jnp.sqrt(1 - x * jnp.sin(t) ** 2), np.pi / 2)
+ellipe = bessel(lambda v, x, t: jnp.sqrt(1 - x * jnp.sin(t) ** 2), np.pi / 2)
 bessel_k = bessel(lambda v, x, t: jnp.exp(-x * jnp.cosh(t)) * jnp.cosh(v * t), 7.0)
 
 
@@ -206,6 +216,9 @@ ROWS = {
     "gammainc": (special.gammainc, of((1.5, "23"), domain=p)), "gammaincc": (special.gammaincc, of((2.0, "23"), domain=p)),
     "betainc": (special.betainc, of((1.5, 2.5, "23"), domain=rows)),
     "besselJ": (bessel_j, of((0, "23"), (2, "-"))), "besselY": (bessel_y, of((0, "23"), (1, "-"), domain=p)),
+    "erfcx": (lambda x: jnp.exp(x * x) * special.erfc(x), one(n)), "expi": (special.expi, one(n)),
+    "dawsn": (functools.partial(dawsn, 0), one(n)), "ellipk": (functools.partial(ellipk, 0), one(u)),
+    "ellipe": (functools.partial(ellipe, 0), one(u)), "lambertw": (lambertw, one(p)),
     "modulus": (jnp.abs, one(n)), "squared_modulus": (jnp.square, one(n)),
     "besselI": (bessel_i, of((0, "23"), (2, "-"))), "besselIe": (lambda v, x: bessel_i(v, x) * jnp.exp(-abs(x)), of((0, "23"), (1, "-"))),
     "besselK": (bessel_k, of((0, "23"), (0.5, "-"), domain=p)), "besselKe": (lambda v, x: bessel_k(v, x) * jnp.exp(x), of((1, "23"), domain=p)),
@@ -318,7 +331,7 @@ def real(a):
 # JAX compiles these for seconds, and the sweep compares all cases with differences: XMAN_ALL_CASES=1 asks it of them too, and
 # of every case where else it is asked of one in twelve of every other operator
 SLOWLY = set(
-    "logNdtr ndtri Gamma Beta betaln gammainc gammaincc betainc besselY besselI besselIe besselK besselKe eigvalsh eigenvectors svdvals "
+    "erfcx dawsn expi ellipk ellipe lambertw logNdtr ndtri Gamma Beta betaln gammainc gammaincc betainc besselY besselI besselIe besselK besselKe eigvalsh eigenvectors svdvals "
     "left_vectors right_vectors orthonormal upper expm sylvester sqrtm".split())
 ASKED = sorted(ROWS)
 if not os.environ.get("XMAN_ALL_CASES"):

@@ -24,10 +24,13 @@ SLOPES = {
     "Gamma": lambda x: mp.gamma(x) * mp.digamma(x), "sigmoid": lambda x: logistic(x) * logistic(-x), "logSigmoid": lambda x: logistic(-x),
     "softplus": logistic, "silu": lambda x: logistic(x) * (1 + x * logistic(-x)), "gelu": lambda x: mp.ncdf(x) + x * mp.npdf(x),
     "elu": lambda x: 1 if x > 0 else mp.exp(x), "logNdtr": lambda x: mp.npdf(x) / mp.ncdf(x), "reciprocal": lambda x: -1 / (x * x),
+    "erfcx": lambda x: 2 * x * mp.exp(x * x) * mp.erfc(x) - 2 / mp.sqrt(mp.pi), "expi": lambda x: mp.exp(x) / x,
+    "dawsn": lambda x: 1 - x * mp.sqrt(mp.pi) * mp.exp(-x * x) * mp.erfi(x), "lambertw": lambda x: 1 / (x + mp.exp(mp.lambertw(x))),
+    "ellipk": lambda x: mp.pi / 8 * mp.hyp2f1(1.5, 1.5, 2, x), "ellipe": lambda x: -mp.pi / 8 * mp.hyp2f1(.5, 1.5, 2, x),
     "square": lambda x: 2 * x, "one_minus_square": lambda x: -2 * x}
 # what is right to 1e-12 of 1 alone, and why: a slope from the result is the notes' own, and saves an exponential an entry
 OF_ONE = {"tanh": "1 − out²", "sigmoid": "out (1 − out)", "elu": "out + alpha", "gelu": "Φ of erf"}
-SATURATING = {*OF_ONE, "silu", "logNdtr", "softplus", "logSigmoid", "erf", "erfc", "exp", "expm1", "exp2", "sinh", "cosh"}
+SATURATING = {*OF_ONE, "silu", "logNdtr", "softplus", "logSigmoid", "erf", "erfc", "exp", "expm1", "exp2", "sinh", "cosh", "erfcx", "dawsn", "expi"}
 DECADES = np.array([s * m * 10.0 ** k for k in [*range(-300, 301, 75), -155, 153, *range(-20, 21, 4), -1, 1] for m in (1.0, 3.3) for s in (1, -1)])
 NEAR = 10.0 ** -np.arange(1.0, 16.0, 1.5)
 ENDS = [end + side * NEAR for end in (1.0, -1.0, -2.0) for side in (1, -1)]

@@ -11,16 +11,11 @@ from ops.facts import parameters_of
 from ..numpy.decompositions import mirrored
 from ..traced.dispatch import SPECIAL, with_shape
 from ..traced.refusals import SCIPY, refuse
-from .functions import multigammaln
+from .functions import multigammaln, t_cdf
 
 LOG_2PI = math.log(2.0 * math.pi)
 xlogy, xlog1py = (lambda x, y: f.scale(x, f.log(y))), (lambda x, y: f.scale(x, f.log1p(y)))
 ndtr = SPECIAL["ndtr"]
-
-
-def t_cdf(z, df):
-    tail = f.half(f.betainc(f.half(df), 0.5, df / (df + z * z)))
-    return f.where(z > 0, 1.0 - tail, tail)
 
 
 def laplace_cdf(z):

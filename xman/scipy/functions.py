@@ -72,6 +72,17 @@ def rgamma(x):
     return f.where(left, reflected, f.where(f.equal(right, -np.inf), 0.0, f.reciprocal(f.Gamma(right))))
 
 
+def lambertw(z, k, tol):
+    if isinstance(k, ArrayLike) or np.any(k):
+        refuse("the Lambert function has a derivative here for its principal branch", "leave out k")
+    return f.lambertw(f.astype(with_shape(z), ("complex128",)))
+
+
+def t_cdf(z, df):
+    tail = f.half(f.betainc(f.half(df), 0.5, df / (df + z * z)))
+    return f.where(z > 0, 1.0 - tail, tail)
+
+
 def huber(delta, r):
     size = f.abs(r)
     value = f.where(size <= delta, f.half(r * r), delta * (size - f.half(delta)))
@@ -101,6 +112,9 @@ def boxcox(y, lmbda):
 
 SPECIAL.update({
     "ndtr":         lambda x: f.half(f.erfc(x * -ROOT_HALF)),
+    "stdtr":        lambda df, t: t_cdf(t, df),
+    "exp1":         lambda x: f.where(f.less(x, 0), np.nan, -f.expi(-x)),
+    "_lambertw":    lambertw,
     "erfcinv":      lambda x: -ROOT_HALF * f.ndtri(f.half(x)),
     "loggamma":     lambda z: f.where(z >= 0, f.gammaln(z), np.nan),
     **{g.__name__: g for g in (exprel, gammasgn, huber, pseudo_huber, rel_entr, rgamma)},

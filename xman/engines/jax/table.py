@@ -19,7 +19,7 @@ from ops import G, facts_of
 from ops.arrays.indexing import axes_taken, written_out
 from ops.arrays.products import subscripts_of
 from ops.arrays.rearrangements import in_precision_of
-from ops.functions import LOG_ROOT_TWO_PI, tail
+from ops.functions import LOG_ROOT_TWO_PI, decline
 from ops.matrices.algebra import slope_by_svd
 from ops.table import OURS
 
@@ -29,7 +29,7 @@ from ..program import Kind
 STANDARD = on(jnp)
 
 
-def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
+def log_tail(z): return jnp.log((1.0 + decline(z * z)) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
 
 
 def recurrence(x, a, axis):
@@ -54,7 +54,7 @@ def zero_signed(rule: Callable, like: Callable) -> Callable:
     return lambda x, y: jnp.where((z := rule(x, y)) == 0, jnp.copysign(z, like(x, y)), z)
 
 
-SPECIAL = "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()
+SPECIAL = "betainc betaln digamma erf erfc erfinv expi gammainc gammaincc gammaln ndtri polygamma".split()
 OWN = {
     **{op: getattr(special, op) for op in SPECIAL}, "convolve": jnp.convolve, "cumprod": jnp.cumprod,
     "cofactor": cofactor, "cofactor_slope": partial(slope_by_svd, jnp), "recurrence": recurrence,
