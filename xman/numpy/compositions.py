@@ -135,22 +135,22 @@ def vector_norm(x, axis=None, keepdims=False, ord=2):
     return np.expand_dims(norm(rows, ord, 0), axes) if keepdims else norm(rows, ord, 0)
 
 
-# ---- polynomials, the highest power first -------------------------------------------------------------------
+# ---- polynomials, the highest power first ------------------------------------------------------------------
 
 def polymul(a1, a2):
     size = len(np.polymul(plain(a1), plain(a2)))  # without the zeros with which they begin
     return f.convolve(np.atleast_1d(a1), np.atleast_1d(a2))[-size:]
 
 
-def aligned(a1, a2):
+def same_degree(a1, a2):
     """Both polynomials, the shorter one filled up with zeros at its beginning."""
     a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
     longest = max(len(a1), len(a2))
     return [np.concatenate([np.zeros(longest - len(a), a.dtype), a]) for a in (a1, a2)]
 
 
-def polyadd(a1, a2): return operator.add(*aligned(a1, a2))
-def polysub(a1, a2): return operator.sub(*aligned(a1, a2))
+def polyadd(a1, a2): return operator.add(*same_degree(a1, a2))
+def polysub(a1, a2): return operator.sub(*same_degree(a1, a2))
 
 
 def polyder(p, m=1):

@@ -128,7 +128,7 @@ def pad(array, pad_width, mode="constant", **options):
     return padded
 
 
-def within(positions, n, mode):
+def positions_within(positions, n, mode):
     """Positions from 0 to n − 1 in place of those beyond, as a mode of np.take and np.choose has it."""
     np.take(np.zeros(1), 0, mode=mode)  # raises what NumPy does
     if mode == "clip":
@@ -139,7 +139,7 @@ def within(positions, n, mode):
 def choose(a, choices, mode="raise"):
     np.choose(plain(a), np.zeros(len(choices)), mode=mode)  # raises what NumPy does
     a, *choices = broadcast_arrays(a, *choices)
-    return take_along_axis(np.stack(choices), within(a, len(choices), mode)[None], 0)[0]
+    return take_along_axis(np.stack(choices), positions_within(a, len(choices), mode)[None], 0)[0]
 
 
 def diagonal(a, offset=0, axis1=0, axis2=1):
@@ -159,8 +159,9 @@ def diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     a = with_shape(a)
     lead = (slice(None),) * (axis_index(axis, a.ndim) if n else 0)
     one = *a.shape[:len(lead)], 1, *a.shape[len(lead) + 1:]  # the shape of a number beside a
-    beside = [x if np.ndim(x) else np.broadcast_to(x, one) for x in (prepend, a, append) if x is not np._NoValue]
-    a = concatenate(beside, axis) if n and len(beside) > 1 else a
+    ends = [x for x in (prepend, a, append) if x is not np._NoValue]
+    if n and len(ends) > 1:
+        a = concatenate([x if np.ndim(x) else np.broadcast_to(x, one) for x in ends], axis)
     for _ in range(n):
         after, before = a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]
         a = f.not_equal(after, before) if a.dtype.kind == "b" else after - before

@@ -149,10 +149,12 @@ def middle(a):
 
 
 def at_quantile(a, q, method="linear"):
-    """The quantile q, between the two nearest entries in order: of positions, NumPy's function gives where."""
+    """The quantile q, between two neighbours in order: NumPy's own quantile of the positions says where."""
     if not 0 <= q <= 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
-    position = q * (len(a) - 1) if method == "linear" else np.quantile(np.arange(len(a)), q, method=method).item()
+    position = q * (len(a) - 1)
+    if method != "linear":
+        position = np.quantile(np.arange(len(a)), q, method=method).item()
     if isinstance(position, (int, np.integer)):
         return a[position]
     low = -1 if position >= len(a) - 1 else math.floor(position)

@@ -122,7 +122,7 @@ def polyval(p, x):
 
 
 def take(a, indices, axis=None, mode="raise"):
-    indices = r.within(with_shape(indices), np.size(a, axis), mode)
+    indices = r.positions_within(with_shape(indices), np.size(a, axis), mode)
     return f.take(a, indices if indices.size else cast_to(indices, int), r.whole_axis(axis))
 
 
