@@ -29,8 +29,11 @@ ROOTS: set[str] = set()  # operators whose rows say what their square is
 
 class Named(type):
     def __getattr__(cls, name: str) -> Any:
+        from scipy import special  # only an error needs it
         ours = "; registers are made by xman's f: from xman import f" * (name in ("input", "param"))
-        raise AttributeError(f"there is no operator {name!r}{ours or habit(name) or nearest(name, G)}")
+        # what SciPy has is no slip: exp1 is not expm1, nor is stdtr std
+        hint = ours or habit(name) or ("" if hasattr(special, name) else nearest(name, G))
+        raise AttributeError(f"there is no operator {name!r}{hint}")
 
 
 class f(metaclass=Named):

@@ -128,6 +128,14 @@ def branches_on_an_array(x):
     return -x.sum()
 
 
+def takes_a_zeta_function(x):
+    return special.zeta(x * x + 2).sum()
+
+
+def takes_an_integral_of_order(x):
+    return special.expn(3, x * x).sum()
+
+
 def takes_eigenvalues(x):
     return np.linalg.eigvals(np.outer(x, x)).sum()
 
@@ -177,8 +185,8 @@ def keeps_what_it_computed(x):
     return kept[0].sum()
 
 
-def prepends_to_a_difference(x):
-    return np.diff(x, prepend=0.0).sum()
+def weighs_a_quantile(x):
+    return np.quantile(x, 0.5, weights=np.ones(3), method="inverted_cdf")
 
 
 def takes_the_flat_iterator(x):
@@ -222,6 +230,8 @@ MISTAKES = [
     (indexes_by_a_float,         "return np.ones(3)[x[0]]",  "an index is a whole number", "np.argmax"),
     (pickles,                    "return pickle.loads",      "cannot be pickled", "return it"),
     (keeps_what_it_computed,     "return kept[0].sum()",     "a call that has ended", "auxiliary output"),
-    (prepends_to_a_difference,   "return np.diff(x, prepend=0.0)", "np.diff with prepend= has", "np.concatenate"),
+    (weighs_a_quantile,          "return np.quantile(x, 0.5, weights", "np.quantile with weights= has", "np.concatenate"),
+    (takes_a_zeta_function,      "return special.zeta(", "scipy.special.zeta has no operator", "have one, or define it"),
+    (takes_an_integral_of_order, "return special.expn(", "scipy.special.expn has no operator", "have one, or define it"),
     (takes_the_flat_iterator,    "return sum(x.flat)",       ".flat has no operator", "function of NumPy"),
 ]

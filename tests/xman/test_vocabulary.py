@@ -120,10 +120,16 @@ def test_what_stands_in_a_wrong_place_is_named_with_the_mend(call, sentence):
     (xman.train, "fitt", "xman.train has no attribute 'fitt'; did you mean 'fit'?"), (xman.models, "MPL", "did you mean 'MLP'?"),
     (xman.engines, "compil", "did you mean 'compile'?"), (xman, "sandbox", "did you mean 'grade'?"),
     (ops.f, "input", "no operator 'input'; registers are made by xman's f: from xman import f"), (xman, "nearest", "'nearest'"),
+    (ops.f, "expmm1", "no operator 'expmm1'; did you mean 'expm1'?"),
     (xman.engines, "suggesting", "no attribute 'suggesting'"), (xman.engines, "engine", "no attribute 'engine'")])
 def test_a_name_that_a_package_lacks_is_told_the_nearest(where, name, sentence):
     with pytest.raises(AttributeError, match=re.escape(sentence)):
         getattr(where, name)
+
+
+def test_another_function_of_scipys_is_no_slip():
+    with pytest.raises(AttributeError, match="there is no operator 'exp1'$"):
+        ops.f.exp1(1.0)
 
 
 def test_dir_shows_what_is_public_and_packages_are_there_on_asking():

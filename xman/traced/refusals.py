@@ -1,7 +1,6 @@
 """The errors for code that cannot be traced: the user's line, what was found, what to write instead."""
 from __future__ import annotations
 
-import difflib
 import dis
 import functools
 import itertools
@@ -207,8 +206,11 @@ def refuse_function(function: object, why: str = "has no operator and so no deri
         refuse(*IN_PLACE)
     module = (getattr(function, "__module__", "") or "").partition("._")[0]
     module = "np" if getattr(np, name, None) is function else module.replace("numpy", "np")
+    if name.startswith("_"):  # the ufunc inside of a function of SciPy's, as _riemann_zeta in zeta
+        module, name = function_of_scipy(user_frame())
+    elif getattr(sys.modules.get("scipy.special"), name, None) is function:
+        module = "scipy.special"
     place = f"{module}." * bool(module)
-    close = difflib.get_close_matches(name, [op for op in vars(f) if op[0] != "_"], 1, 0.75)
-    example = f"as f.{close[0]}, " if close else ""
-    instead = instead or f"write it with functions that have one, {example}or define it with ops.operator"
+    # no name that is nearly the same: erfc is not erfcx, nor is std stdtr
+    instead = instead or "write it with functions that have one, or define it with ops.operator"
     refuse(f"{place}{name} {why}", instead)
