@@ -45,11 +45,16 @@ def suggesting(package: str) -> None:
 
 def with_habits(function: F) -> F:
     """The function; an option that JAX or PyTorch has and it lacks is answered with what it is here."""
-    names = frozenset(inspect.signature(function).parameters)
+    parameters = inspect.signature(function).parameters
+    names = frozenset(parameters)
+    places = () if "VAR_POSITIONAL" in [p.kind.name for p in parameters.values()] else tuple(
+        [name for name, p in parameters.items() if p.kind is not p.KEYWORD_ONLY])
 
     # not in a closure, which jit would compare at each call of a function that names this one
     @functools.wraps(function)
-    def call(*args, _of=function, _names=names, **options):
+    def call(*args, _of=function, _names=names, _places=places, **options):
+        if _places and len(args) > len(_places):
+            raise TypeError(f"{_of.__name__} takes {' and '.join(_places)} by position, and all else by name")
         for name in options.keys() - _names:
             here = habit(name + "=") or nearest(name, _names)
             raise TypeError(f"{_of.__qualname__.removesuffix('.__init__')} takes no {name}={here}")

@@ -1,5 +1,7 @@
 """SciPy's methods: where they come to, what they tell, and what they refuse."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -190,6 +192,21 @@ def test_least_squares_of_a_model_are_those_of_its_residuals_or_of_its_outputs(m
     (lambda: least_squares(MLP([4, 2]), (X, X)), "least squares needs as many targets")])
 def test_what_cannot_be_is_refused(call, said):
     assert said in refusal(call)
+
+
+def test_the_parameters_may_stand_second_as_in_scipy():
+    assert minimize(rosenbrock, np.zeros(3)).parameters == pytest.approx(np.ones(3), abs=1e-4)
+    assert least_squares(lambda x: x - 2, np.zeros(3)).parameters == pytest.approx(2 * np.ones(3))
+
+
+@pytest.mark.parametrize("call, said", [
+    (lambda: minimize(rosenbrock, x0=np.ones(3)), "minimize takes no x0=; here: minimize(fn, start=x0, data=args)"),
+    (lambda: minimize(rosenbrock, np.ones(3), bounds=[(0, 1)]), "takes no bounds=; here: a parameter within"),
+    (lambda: least_squares(rosenbrock, np.ones(3), max_nfev=9), "least_squares takes no max_nfev=; here: epochs="),
+    (lambda: minimize(rosenbrock, np.ones(3), (1.0,)), "minimize takes model and data by position, and all else by name")])
+def test_what_scipy_calls_otherwise_is_told(call, said):
+    with pytest.raises(TypeError, match=re.escape(said)):
+        call()
 
 
 def no_further_than_three(x):

@@ -112,7 +112,15 @@ LINES = """
     is_leaf=  lists, tuples, dicts, dataclasses and None are trees, and all else is a leaf: leave it out
     holomorphic=  grad and jacobian have it, for complex functions of complex numbers
     allow_int=  arguments are floats: leave it out
-    fullgraph=, dynamic=, backend=, options=  compile(steps, engine="numpy") and jit(fn, engine="numpy") name the engine
+    fullgraph=, dynamic=, backend=  compile(steps, engine="numpy") and jit(fn, engine="numpy") name the engine
+    options=  engine= of compile and jit, epochs= and tolerance= of minimize
+    x0=, args=  minimize(fn, start=x0, data=args), and so of least_squares
+    bounds=, constraints=  a parameter within bounds is a function of a free one: np.exp(x), low + (high - low) * f.sigmoid(x)
+    jac=, hess=, hessp=  derivatives are xman's: leave it out
+    tol=, ftol=, xtol=, gtol=  tolerance=
+    maxiter=, max_nfev=  epochs=
+    callback=, disp=, verbose=  callbacks=[fn] is called after each epoch, progress= shows them
+    loss=, f_scale=  minimize(fn, start=…) of the loss that you write
 """
 ROWS = [line.strip().split("  ", 1) for line in LINES.strip().replace(",\n        ", ", ").splitlines()]
 HABITS.update((name, here) for names, here in ROWS for name in names.split(", "))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engines import compile
-from ..errors import XManError, refuse_unknown
+from ..errors import XManError, refuse_unknown, with_habits
 from ..manager import XMan
 from ..matrices import Jacobian, packed, unpacked
 from ..show.progress import Progress
@@ -20,6 +20,7 @@ METHODS = "trf", "dogbox", "lm"
 DENSE = 10 ** 5  # entries, up to which a Jacobian is an array
 
 
+@with_habits
 def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf",
                   epochs: int = 1000, tolerance: float = 1e-8, engine: str = "numpy",
                   progress: bool = True) -> Result:

@@ -11,7 +11,7 @@ import numpy as np
 from ops.facts import is_complex
 
 from ..engines import compile
-from ..errors import XManError, refuse_unknown
+from ..errors import XManError, refuse_unknown, with_habits
 from ..functions.trace import list_at
 from ..functions.tracer import CallTape
 from ..functions.trees import flattened_tree, unflatten
@@ -37,6 +37,7 @@ FINAL = "trust-ncg"
 STALLED = 10  # so many epochs without a smaller loss end a method
 
 
+@with_habits
 def minimize(model: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B",
              epochs: int = 1000, tolerance: float = 1e-5, validation: tuple | None = None,
              l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None,
@@ -46,7 +47,8 @@ def minimize(model: XMan | Callable, data: tuple = (), *, start: Any = None, met
 
     model: an XMan as for `fit`; or a function fn(parameters, *data) from arrays to a number, traced at
     `start`, so that all steps take the path that it takes there. data: (X, y) of a model, or the function's
-    further arguments. start: a function's first parameters, an array, a number or a tree of them. method:
+    further arguments. start: a function's first parameters, an array, a number or a tree of them; an array
+    may also stand second, as in SciPy. method:
     L-BFGS-B, BFGS or CG, which use the gradient; Newton-CG, trust-ncg, trust-krylov or trust-constr, which
     also use products with the Hessian, a sparse matrix where that has few colours (`xman.colour`); where
     rounding stops one of these four, trust-ncg goes on. epochs: the most
@@ -231,8 +233,11 @@ def refuse_complex_parameters(parameters: Iterable[Any]) -> None:
 
 def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, str, list, dict, Callable]:
     """(the list of fn(start, *data), its output, the names of start's leaves, all values, leaves → tree)."""
+    if start is None and not isinstance(data, (tuple, list)):
+        start, data = data, ()  # in SciPy's order
     if start is None:
-        raise XManError("minimize needs the parameters to begin with: say start=…")
+        raise XManError("a function needs the parameters to begin with: say start=…; data=(…) are its further "
+                        "arguments")
     leaves, structure = flattened_tree(start)
     refuse_complex_parameters(leaves)
     real = lambda x: np.asarray(x, None if getattr(x, "dtype", np.dtype(int)).kind == "f" else float)
