@@ -206,6 +206,8 @@ WRONG = {
     "no steps": (lambda: xman.scan(lambda h, x: (h, x), 0.0), "give it length=100"),
     "a number of xs": (lambda: xman.scan(lambda h, x: (h, x), 0.0, 2.5), "goes along the leading axis of its xs"),
     "another carry": (lambda: xman.scan(lambda h, x: ((h, h), x), 0.0, np.ones(3)), "they have to be alike"),
+    "a check of NumPy's": (lambda: xman.map(lambda a: np.linalg.cholesky(a), np.ones((2, 1, 1))),
+                           "<lambda> calls np.linalg.cholesky, which looks at .*write f.cholesky"),
     "a branch": (lambda: xman.scan(lambda h, x: (h if x > 0 else -h, x), 0.0, np.ones(3)), "goes by a value here.*xman.cond"),
     "a longer carry": (lambda: xman.scan(lambda h, x: (np.append(h, x), x), np.ones(2), np.ones(3)), "a carry keeps its shape"),
     "two branches": (lambda: xman.cond(True, lambda x: x, lambda x: (x, x), 1.0), "the branches of cond return the same structure"),

@@ -298,7 +298,13 @@ def by_numbers(fn: Callable, run: Callable, body: Body, examples: Sequence, arra
             if decided.dtype.kind in "iu" and SLICED.search(line):
                 instead = ("write np.take(x, i + np.arange(2), 0) for x[i:i + 2], and f.take (from xman import f) "
                            "for a plain array x")
-            raise XManError(f"{line}: {name_of(fn)} goes by a value, and is written once for all; {instead}")
+            reason = "goes by a value"
+            if tape.asking:
+                reason = f"calls {tape.asking}, which looks at the numbers of its arguments"
+                instead = "call it before or after, or write the loop as a for of Python's"
+                if tape.asking == "np.linalg.cholesky":
+                    instead = "write f.cholesky (from xman import f), which takes the matrix for symmetric"
+            raise XManError(f"{line}: {name_of(fn)} {reason}, and is written once for all; {instead}")
         for end in ends:
             if not is_on(tape, end):
                 constant_output("a loop", fn, numbers_within(end))

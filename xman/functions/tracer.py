@@ -17,7 +17,7 @@ from ops.writer import Place, Recording, Symbol, Traced, Writer, frozen, user_li
 
 from ..traced.arraylike import ArrayLike, as_numpys, for_complex, plain
 from ..traced.dispatch import universal
-from ..traced.refusals import line_of, refuse, user_frame
+from ..traced.refusals import asking_function, line_of, refuse, user_frame
 from ..wengert import Size
 
 FLOAT = np.dtype(float)
@@ -39,12 +39,14 @@ class CallTape(Recording):
     exact: whether shapes are final, so that a broadcast to the present shape is not recorded. guards: by
     name, (tracer, the user's line) where a value decided Python's path; None: these are not recorded.
     complex: whether a register is, so that arguments of operators are looked at.
+    asking: the function of NumPy's that read the first of these values; "" for a line of the user's.
     masks: by name, the masks whose counts a tracer's shape goes by. kind: the class of its tracers.
     tangents: by name, if the tape knows a register's tangent as soon as its value, and keeps both only for as
     long as a tracer of it lives (Bishop, Deep Learning, §8.2.2).
     """
 
     tangents: dict[str, Any] | None = None
+    asking = ""
 
     def __init__(self, exact: bool = True, guards: dict | None = None):
         super().__init__()
@@ -207,6 +209,7 @@ class Tracer(ArrayLike, Traced):
 
     def branch_value(self):
         if self.tape.guards is not None and self.name not in self.tape.guards:
+            self.tape.asking = self.tape.asking if self.tape.guards else asking_function()
             self.tape.guards[self.name] = self, line_of(user_frame())
         return self.value
 

@@ -49,7 +49,8 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     if not compute_uv:
         return f.svdvals(a)
     if full_matrices and a.shape[-1] != a.shape[-2]:
-        refuse("svd with full_matrices=True has no derivative", "write full_matrices=False")
+        refuse(f"svd with full_matrices=True fills the vectors of a matrix of shape {a.shape} up to any basis, which "
+               "has no derivative", "write full_matrices=False, or np.linalg.svdvals for the values alone")
     return SVD(f.left_vectors(a), f.svdvals(a), f.mT(f.right_vectors(a)))
 
 

@@ -21,7 +21,7 @@ DENSE = 10 ** 5  # entries, up to which a Jacobian is an array
 
 
 @with_habits
-def least_squares(model: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf",
+def least_squares(model: XMan | Callable, data: Any = (), *, start: Any = None, method: str = "trf",
                   epochs: int = 1000, tolerance: float = 1e-8, engine: str = "numpy",
                   progress: bool = True) -> Result:
     """Minimise ½ Σ r² for the residuals r of a model or a function, by scipy.optimize.least_squares.

@@ -38,7 +38,7 @@ STALLED = 10  # so many epochs without a smaller loss end a method
 
 
 @with_habits
-def minimize(model: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B",
+def minimize(model: XMan | Callable, data: Any = (), *, start: Any = None, method: str = "L-BFGS-B",
              epochs: int = 1000, tolerance: float = 1e-5, validation: tuple | None = None,
              l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None,
              sample_weight: Any = None, class_weight: dict[Any, float] | str | None = None,

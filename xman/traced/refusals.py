@@ -198,19 +198,33 @@ def replaced(error: Exception) -> bool:
     return isinstance(error.__cause__, XManError) and str(error).startswith("setting an array element")
 
 
-def refuse_function(function: object, why: str = "has no operator and so no derivative here",
-                    instead: str = "") -> NoReturn:
-    """Raise XManError for a function of NumPy that cannot be traced."""
+def full_name(function: object) -> str:
+    """A function of NumPy's or SciPy's, as a user writes it."""
     name = getattr(function, "__name__", str(function))
-    if function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
-        refuse(*IN_PLACE)
     module = (getattr(function, "__module__", "") or "").partition("._")[0]
     module = "np" if getattr(np, name, None) is function else module.replace("numpy", "np")
     if name.startswith("_"):  # the ufunc inside of a function of SciPy's, as _riemann_zeta in zeta
         module, name = function_of_scipy(user_frame())
     elif getattr(sys.modules.get("scipy.special"), name, None) is function:
         module = "scipy.special"
-    place = f"{module}." * bool(module)
+    return f"{module}." * bool(module) + name
+
+
+def asking_function() -> str:
+    """The function of NumPy's that asks for plain numbers; "" if that is the user's own line."""
+    frame, function = sys._getframe(1), None
+    while frame and inside(frame.f_code.co_filename):
+        if frame.f_code.co_name == "call_numpy":
+            function = frame.f_locals["function"]
+        frame = frame.f_back
+    return full_name(function) if function else ""
+
+
+def refuse_function(function: object, why: str = "has no operator and so no derivative here",
+                    instead: str = "") -> NoReturn:
+    """Raise XManError for a function of NumPy that cannot be traced."""
+    if function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
+        refuse(*IN_PLACE)
     # no name that is nearly the same: erfc is not erfcx, nor is std stdtr
     instead = instead or "write it with functions that have one, or define it with ops.operator"
-    refuse(f"{place}{name} {why}", instead)
+    refuse(f"{full_name(function)} {why}", instead)
