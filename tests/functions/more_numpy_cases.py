@@ -51,8 +51,6 @@ NUMPY = [
     ("polymul of zeros",    lambda np, x: np.polymul([0.0, 2.0, 1.0], x), n(3)),
     ("polyadd",             lambda np, x, y: np.polyadd(x, y) + np.polyadd(y, x[0]), n(2), n(3)),
     ("polysub",             lambda np, x, y: np.polysub(x, y) * np.polysub(y, x), n(2), n(3)),
-    ("polyder",             lambda np, x: np.polyder(x, 2), n(4)),
-    ("polyint",             lambda np, x, k: np.polyint(x, 2, [k, 1.0]) + np.polyint(x, 2) + np.polyint(x, 2, 3), n(3), p()),
     ("vander",              lambda np, x: np.vander(x, 3) + np.vander(x, 3, increasing=True), n(4)),
     ("apply_along_axis",    lambda np, x: np.apply_along_axis(lambda r: r * r[0], 0, x), n(3, 2)),
     ("logspace",            lambda np, x, y: np.logspace(x, y, 4), p(), p()),

@@ -13,7 +13,7 @@ from ops.facts import is_complex
 from ..traced.arraylike import noted, plain
 from ..traced.dispatch import cast_to, checked, with_shape
 from ..traced.refusals import refuse
-from .decompositions import in_floats, refuse_deficient
+from .decompositions import in_floats, of_reals, refuse_deficient
 from .rearrangements import axis_index, whole_axis
 from .statistics import axes_first, reduction_by
 
@@ -54,11 +54,15 @@ def vecdot(a, b):
 
 
 def cholesky(a, upper=False):
-    if not np.allclose(matrix := noted(a), np.swapaxes(matrix, -1, -2)):
+    if not np.allclose(matrix := noted(a), np.conj(np.swapaxes(matrix, -1, -2))):
         refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric "
-               "matrix", "give it (a + a.T) / 2")
-    factor = f.cholesky(in_floats(a))
-    return f.mT(factor) if upper else factor
+               "matrix", f"give it (a + {'np.conj(a.T)' if is_complex(a) else 'a.T'}) / 2")
+    if is_complex(a):
+        lines = f.cholesky(of_reals(a))[..., ::2]
+        factor = lines[..., ::2, :] + 1j * lines[..., 1::2, :]
+    else:
+        factor = f.cholesky(in_floats(a))
+    return np.conj(f.mT(factor)) if upper else factor
 
 
 def kron(a, b):
@@ -151,21 +155,6 @@ def same_degree(a1, a2):
 
 def polyadd(a1, a2): return operator.add(*same_degree(a1, a2))
 def polysub(a1, a2): return operator.sub(*same_degree(a1, a2))
-
-
-def polyder(p, m=1):
-    np.polyder([0.0], m)  # raises what NumPy does
-    for _ in range(m):
-        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
-    return p
-
-
-def polyint(p, m=1, k=None):
-    constants = [*k] if isinstance(k, (list, tuple)) or np.ndim(k) else [0.0 if k is None else k]
-    np.polyint([0.0], m, np.zeros(len(constants)))  # raises what NumPy does
-    for _, constant in zip(range(m), constants * m if len(constants) == 1 else constants, strict=False):
-        p = np.append(p / np.arange(len(p), 0, -1), constant)
-    return p
 
 
 # ---- entry by entry ----------------------------------------------------------------------------------------

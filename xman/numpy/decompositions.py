@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from ops import f
+from ops.facts import is_complex
 
 from ..traced.arraylike import plain
 from ..traced.dispatch import NAMES, cast_to, with_shape
@@ -31,9 +32,31 @@ def triangle_mask(a, lower):
 
 
 def mirrored(a, lower):
-    """The symmetric matrix with the lower triangle of a; or with the upper."""
-    a = in_floats(a)
-    return f.where(triangle_mask(a, lower), a, f.mT(a))
+    """The symmetric matrix, or Hermitian one, with the lower triangle of a; or with the upper."""
+    a = a if is_complex(a) else in_floats(a)
+    return f.where(triangle_mask(a, lower), a, np.conj(f.mT(a)))
+
+
+def of_reals(a):
+    """The real matrix with [[x, −y], [y, x]] for x + iy: its products and triangles are those of a."""
+    turn = np.array([[0.0, -1.0], [1.0, 0.0]], a.real.dtype)
+    return np.kron(a.real, turn.T @ turn) + np.kron(a.imag, turn)
+
+
+def slogdet(a):
+    if not is_complex(a):
+        return SLOGDET(f.det_sign(a), f.logabsdet(a))
+    size = f.half(f.logabsdet(of_reals(a)))
+    scale = f.exp(f.where(f.isfinite(size), size, 0.0) / -max(a.shape[-1], 1))
+    return SLOGDET(f.det(a * scale[..., None, None]), size)
+
+
+def eigvalsh(a, UPLO="L"):
+    if not is_complex(a):
+        return eigh(a, UPLO)[0]
+    np.linalg.eigvalsh(np.eye(1), UPLO)  # raises what NumPy does
+    values = f.eigvalsh(of_reals(mirrored(a, UPLO in ("L", "l"))))  # each twice
+    return f.half(values[..., ::2] + values[..., 1::2])
 
 
 def eigh(a, UPLO="L"):
@@ -112,8 +135,4 @@ def polyfit(x, y, deg, rcond=None, w=None):
     return f.mT(f.mT(scaled_solution) / size) if y.ndim > 1 else scaled_solution / size
 
 
-NAMES.update({
-    np.linalg.eigvalsh:    lambda a, UPLO="L": eigh(a, UPLO)[0],
-    np.linalg.svdvals:     lambda x: f.svdvals(x),
-    np.linalg.slogdet:     lambda a: SLOGDET(f.det_sign(a), f.logabsdet(a)),
-})
+NAMES[np.linalg.svdvals] = lambda x: f.svdvals(x)

@@ -243,5 +243,6 @@ COMPLEX.update(getattr(module, name) for name in """
     rot90 repeat tile resize where take take_along_axis compress pad broadcast_to broadcast_arrays atleast_1d atleast_2d
     atleast_3d copy positive conjugate real imag angle iscomplexobj isrealobj iscomplex isreal isinf isclose allclose array_equal
     any all count_nonzero result_type shape ndim size zeros_like empty_like ones_like full_like array2string array_repr array_str
-    det inv solve matmul matrix_power multi_dot norm""".split() for module in (np, np.linalg) if hasattr(module, name))
+    det slogdet inv solve cholesky eigvalsh matmul matrix_power multi_dot
+    norm""".split() for module in (np, np.linalg) if hasattr(module, name))
 COMPLEX.update(sequences.TRANSFORMS, (np.fft.fftshift, np.fft.ifftshift))
