@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_matrix, csc_matrix, csr_matrix, lil_matrix
 
-from xman import XMan, XManError, f
+from xman import XMan, XManError, f, minimize
 from xman.models import MLP, LogisticRegression
 from xman.train import Diverged, evaluate, fit, predict
 
@@ -322,6 +322,13 @@ def test_a_batch_size_may_be_an_integer_of_numpy():
 ], ids=["no number", "no parameter", "no default", "None", "no loss"])
 def test_a_model_that_cannot_be_trained_is_refused_with_what_to_write(model, words):
     assert words in refusal(train, model, TO_ONE)
+
+
+@pytest.mark.parametrize("judge", [train, minimize, lambda model, data: evaluate(model, model.inputDict(), data)])
+@pytest.mark.parametrize(("w", "y"), [(np.zeros(4), TARGETS), (np.zeros((4, 1)), TARGETS[:, 0])], ids=["vector", "column"])
+def test_predictions_do_not_meet_all_targets(judge, w, y):
+    model = changed(w=(w := f.param(default=w)), loss=f.mean(f.square(f.dot(Point.X, w) - Point.y)))
+    assert "give predictions and targets one shape" in refusal(judge, model, (X.astype(float), y))
 
 
 def test_a_nan_is_explained_with_the_line_of_the_models_file():

@@ -1,12 +1,16 @@
-"""What is said of a loss that is NaN."""
+"""What is said of a loss that is NaN, and of one that sums over pairs of rows."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..wengert import WengertList, all_registers
+from ops.walk import live_forth
+
+from ..errors import XManError
+from ..notation import shown
+from ..wengert import WengertList, all_registers, registers
 from .why import why
 
 
@@ -24,3 +28,19 @@ def first_nan(steps: WengertList, values: dict[str, Any]) -> str:
             line = next((WengertList([line]) for line in steps if line[0] == name), name)
             return f"the first register with a NaN is {name!r} ({line})"
     return ""
+
+
+def refuse_pairs_of_rows(steps: WengertList, values: Mapping[str, Any], parameters: Collection[str],
+                         fed: Collection[str], rows: int) -> None:
+    """XManError for a line where predictions (rows,) meet targets (rows, 1), or the other way round: it would
+    take each prediction with each target. fed: the inputs that have a row each, of so many rows."""
+    learnt, by_row = live_forth(steps, parameters), live_forth(steps, fed)
+    for line in steps if rows > 1 else ():
+        dst, _, args = line
+        named = {getattr(values[a], "shape", ()): a for a in registers(args) if a in by_row}
+        vector, column = named.get((rows,)), named.get((rows, 1))
+        if (vector and column and getattr(values[dst], "shape", ()) == (rows, rows)
+                and (vector in learnt) != (column in learnt)):
+            raise XManError(f"{shown(line)}: {vector} has shape ({rows},) and {column} ({rows}, 1), of which NumPy "
+                            "makes each number of the one with each of the other; give predictions and targets "
+                            f"one shape, as f.reshape({vector}, (-1, 1)) does")

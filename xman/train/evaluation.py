@@ -13,7 +13,7 @@ from ..interpreters import eval
 from ..manager import XMan
 from ..notation import in_notebooks
 from ..passes import EXACT, STABLE, simplify
-from ..reasons import first_nan
+from ..reasons import first_nan, refuse_pairs_of_rows
 from ..scale.streams import Stream
 from ..tables import Prepared
 from ..wengert import WengertList
@@ -117,10 +117,12 @@ def judge_of(model: XMan, data: tuple,
         loss, right, k = 0.0, 0, 0
         classified = outputs_name if classes is not None else None
         for x, target in batches():
-            values = eval(steps, {**inputs, **parameters, **feed(model, x, target)})
+            values = eval(steps, {**inputs, **parameters, **(fed := feed(model, x, target))})
             mean = values[loss_name]
             if np.isnan(mean).any():
                 raise Diverged(f"the loss of the rows from {k} on is NaN; {first_nan(steps, values)}")
+            if not k:
+                refuse_pairs_of_rows(steps, values, parameters, fed, x.shape[0])
             loss, k = loss + float(mean) * x.shape[0], k + x.shape[0]
             outputs = np.asarray(values[classified]) if classified else None
             if classified and outputs.shape[-1:] == (1,) and not np.isin(classes, (0, 1)).all():

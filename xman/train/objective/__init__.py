@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import XManError, at_least, refuse_unknown
+from ...interpreters import eval
 from ...manager import XMan
 from ...passes import EXACT, STABLE, simplify
+from ...reasons import refuse_pairs_of_rows
 from ...scale.draws import Draws
 from ...scale.streams import Stream
 from ..evaluation import classes_of, feed, labels_of, list_of, rows_and_labels
@@ -65,13 +67,19 @@ class Objective:
         factors = [penalty_factors(word, penalty, steps, self.names)
                    for word, penalty in (("l1", l1), ("l2", l2))]
         self.steps, self.loss = penalised(steps, self.loss, *factors)
+        self.sized = 0  # the rows of the minibatch whose shapes were looked at
 
     def minibatch_inputs(self, X: Any, y: Any, rows: np.ndarray, epoch: int) -> dict[str, Any]:
         """The inputs by name for rows X with targets y in an epoch. rows: the numbers of the rows."""
-        values = feed(self.model, X, y)
+        values = fed = feed(self.model, X, y)
         if self.weights is not None:
             values = values | {self.weight: self.weights[rows]}
-        return values | self._drawn(rows, epoch) if self.draw else values
+        values = values | self._drawn(rows, epoch) if self.draw else values
+        if self.sized < 2:  # one row alone does not tell
+            self.sized = X.shape[0]
+            registers = eval(self.steps, self.inputs | values)
+            refuse_pairs_of_rows(self.steps, registers, self.names, fed, self.sized)
+        return values
 
     def _drawn(self, rows: np.ndarray, epoch: int) -> dict[str, Any]:
         return self.draw(Draws(self.seed, epoch, rows), rows)
