@@ -299,7 +299,7 @@ def command(case):
     (["check", "f.wl", *VALUES, "--of", "q"], "names 'q', which the list does not have"),
     (["check", "f.wl", *VALUES, "--wrt", "q"], "names 'q', which the list does not have"),
     (["show", "model.py", "--of", "q"], "no register 'q'"),
-    (["train", "curve.py"], "curve.py gives 64 outputs for a row, and the data have 10 classes"),
+    (["train", "curve.py"], "curve.py gives outputs of shape (2, 64) for 2 rows, and the data have 10 classes"),
     (["show", "model.py:Soft"], "did you mean 'Softmax'"),
     (["show", "two.py"], "two.py has several models; its subclasses of XMan are A, B: write two.py:A"),
     (["train", "sales.csv"], "a table is named by --data, as in xman train linear --data sales.csv"),

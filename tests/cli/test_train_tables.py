@@ -205,3 +205,51 @@ def test_the_report_ranks_columns_by_how_much_the_loss_rises_without_them(run):
     rises = {name: float(re.search(rf"{name} +(-?[0-9.e-]+) ", page.partition('change their rows')[2])[1])
              for name in ("size", "noise", "town")}
     assert rises["size"] > 0.5 and max(abs(rises["noise"]), abs(rises["town"])) < 0.1
+
+
+VECTORS = """import numpy as np
+from xman import XMan, f
+
+class Line(XMan):
+    X, y = f.input(), f.input()
+    w, b = f.param(default=np.zeros(2)), f.param(default=0.0)
+    outputs = f.dot(X, w) + b
+    loss = f.mean(f.square(outputs - y))
+
+class Flat(Line):
+    feed = lambda self, X, y: {"X": X} if y is None else {"X": X, "y": y.ravel()}
+
+class Sure(Flat):
+    outputs = f.sigmoid(Line.outputs)
+    loss = -f.mean(Flat.y * f.log(outputs) + (1 - Flat.y) * f.log(1 - outputs))
+
+class Silent(XMan):
+    X, y, w, feed = Flat.X, Flat.y, Flat.w, Flat.feed
+    loss = f.mean(f.square(f.dot(X, w) - y))
+"""
+
+
+@pytest.fixture
+def vectors(run):
+    random, words = np.random.default_rng(0), ("--epochs", "20", "--lr", "0.1", "--quiet", "--save", "m.safetensors")
+    with open("models.py", "w") as file:
+        file.write(VECTORS)
+    for name, target in ("numbers", lambda z: z), ("classes", lambda z: "ab"[int(z > 0)]):
+        with open(f"{name}.csv", "w") as file:
+            print("p,q,y", *(f"{p},{q},{target(p - 2 * q)}" for p, q in random.standard_normal((60, 2))), sep="\n", file=file)
+    return lambda model, data, *more: run("train", f"models.py:{model}", "--data", f"{data}.csv", *words, *more)
+
+
+@pytest.mark.parametrize(("model", "data", "good"), [("Flat", "numbers", "R² 0.9"), ("Sure", "classes", "accuracy 9")])
+def test_a_model_of_one_number_a_row_is_tested_and_saved(vectors, run, model, data, good):
+    code, out, err = vectors(model, data)
+    assert code == 0 and (data == "numbers" or ", accuracy " in out), err
+    assert run("evaluate", "m.safetensors", f"{data}.csv")[1].startswith(good)
+
+
+@pytest.mark.parametrize(("model", "options", "said"), [
+    ("Line", (), "outputs has shape (32,) and y (32, 1)"), ("Silent", (), "no register 'outputs'"),
+    ("Sure", ("--calibrate",), "--calibrate is for a softmax")])
+def test_what_cannot_be_saved_is_said_before_training(vectors, model, options, said):
+    code, out, err = vectors(model, "classes" if options else "numbers", *options)
+    assert code == 2 and said in err and out == ""

@@ -116,8 +116,17 @@ class Sigmoid(LogisticRegression):
         return {"X": X, "y": None if y is None else np.reshape(y, (-1, 1)) * 1.0}
 
 
-@pytest.mark.parametrize("model", [LogisticRegression, LogisticRegression(4, 2), MLP([4, 3, 2]), Sigmoid,
-                                   lambda features, outputs: MLP([features, 5, outputs], activation="tanh")], ids=range(5))
+class Vector(Sigmoid):
+    """The same as a vector, a number for each row."""
+
+    def __init__(self, features, outputs, seed=0):
+        super().__init__(features, outputs, seed)
+        self.outputs = self.outputs[:, 0]
+        self.setup()
+
+
+@pytest.mark.parametrize("model", [LogisticRegression, LogisticRegression(4, 2), MLP([4, 3, 2]), Sigmoid, Vector,
+                                   lambda features, outputs: MLP([features, 5, outputs], activation="tanh")], ids=range(6))
 def test_any_model_can_be_an_estimator(model):
     X, y = IRIS[0][:100], np.array(["no", "yes"])[IRIS[1][:100]]
     fitted = clone(XManClassifier(model, random_state=0)).fit(X, y)

@@ -175,6 +175,12 @@ def test_two_classes_of_one_output_have_an_accuracy():
     assert train(model, (X, y), validation=(X, y), epochs=30, lr=1.0).history[-1]["validation_accuracy"] == 1.0
 
 
+def test_outputs_that_are_a_vector_have_the_accuracy_of_a_column():
+    models = [changed(outputs=f.sigmoid(f.dot(Point.X, w)), loss=f.mean(Point.w * Point.X)) for w in (np.ones(4), np.ones((4, 1)))]
+    (_, one), (_, other) = (evaluate(model, {"w": 1.0}, (X, (LABELS == 1).astype(int))) for model in models)
+    assert one == other > 0
+
+
 @pytest.mark.parametrize("y", [TARGETS, (3 * TARGETS[:, 0]).round().astype(int)], ids=["floats", "whole numbers"])
 def test_the_numbers_of_a_regression_have_no_accuracy(y):
     history = train(MLP([4, 1], loss="squaredError"), (X, y), validation=(X, y)).history

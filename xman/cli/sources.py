@@ -187,12 +187,14 @@ def network_of(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> 
     if choices:
         raise XManError(f"--{next(iter(choices))} is for the models of xman; {name} says itself what it is")
     model, rows, classes = model_of(name), data.train, len(data.classes)
-    if classes and hasattr(model, "outputs"):
+    if hasattr(model, "outputs"):
         X, y = (rows.X, rows.y) if isinstance(rows, Stream) else rows
-        steps = list_of(model, "outputs")
+        steps, n = list_of(model, "outputs"), min(2, len(y))
         outputs = eval(steps, {**model.inputDict(), **feed(model, X[:2], y[:2])})[steps[-1][0]]
-        if (n := (*np.shape(outputs), 0)[1]) not in (classes, 1 * (classes == 2)):
-            raise XManError(f"{name} gives {n:,} outputs for a row, and the data have {classes} classes")
+        wanted = {(n, 1), (n,)} if classes in (0, 2) else set()
+        if (shape := np.shape(outputs)) not in wanted | {(n, classes)}:
+            raise XManError(f"{name} gives outputs of shape {shape} for {n} rows, and the data have "
+                            + (f"{classes} classes" if classes else "one number a row"))
     return model
 
 

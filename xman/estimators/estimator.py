@@ -247,6 +247,7 @@ class Classifier(Estimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, (n, classes)."""
         outputs = self._given(X)
+        outputs = outputs[:, None] if outputs.ndim == 1 else outputs
         return np.hstack([1 - outputs, outputs]) if outputs.shape[1] < len(self.classes_) == 2 else outputs
 
     def predict_log_proba(self, X: Any) -> np.ndarray:

@@ -53,7 +53,8 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
     if output not in registers or output in blank:
         raise ValueError(f"its list does not compute {output!r}")
     shape = np.shape(registers[output])
-    if len(shape) != 2 or shape[0] != 1 or classes and shape[1] not in (1, classes):
+    columns_of_row = {(1,), (classes,), *[()] * (classes == 2)}
+    if len(shape) not in (1, 2) or shape[0] != 1 or classes and shape[1:] not in columns_of_row:
         raise ValueError(f"{output!r} of one row has shape {shape}, and {classes} classes are named")
     return steps, entries
 

@@ -32,8 +32,8 @@ class Model(NamedTuple):
     """A trained model: a list, the columns that it reads, and the predictions that it gives.
 
     steps: the list. values: the parameters, which are all inputs but the columns. columns: the columns of the
-    table, in the order of training. output: the register of the predictions: (rows, classes), or (rows, 1)
-    for a number. classes: the labels in the order of the output's columns. target: the name of the predicted
+    table, in the order of training. output: the register of the predictions: (rows, classes), or (rows, 1) or
+    (rows,) for a number. classes: the labels in the order of the output's columns. target: the name of the predicted
     column. settings: other facts about the training, in JSON's terms. spelling: of the target, as a Column's.
     entries: of all registers for one row, where the list is from a file, to bound what it takes; else 0.
     """
@@ -64,7 +64,8 @@ class Model(NamedTuple):
         rows = max(1, next(iter(arrays.values())).shape[0])
         together = min(BATCH, max(1, ENTRIES // max(1, self.entries)))
         pieces = ({name: x[k:k + together] for name, x in arrays.items()} for k in range(0, rows, together))
-        return np.concatenate([self.registers(piece)[self.output] for piece in pieces])
+        outputs = np.concatenate([self.registers(piece)[self.output] for piece in pieces])
+        return outputs[:, None] if outputs.ndim == 1 else outputs
 
     def registers(self, columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """All registers for these columns. XManError where a list of a file costs more than its rows do."""

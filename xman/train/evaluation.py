@@ -125,10 +125,11 @@ def judge_of(model: XMan, data: tuple,
                 refuse_pairs_of_rows(steps, values, parameters, fed, x.shape[0])
             loss, k = loss + float(mean) * x.shape[0], k + x.shape[0]
             outputs = np.asarray(values[classified]) if classified else None
-            if classified and outputs.shape[-1:] == (1,) and not np.isin(classes, (0, 1)).all():
+            single = classified and 1 in (outputs.ndim, outputs.shape[-1])
+            if single and not np.isin(classes, (0, 1)).all():
                 classified = None  # the targets are numbers, not classes
             if classified:
-                guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
+                guess = outputs.reshape(x.shape[0]) > 0.5 if single else outputs.argmax(-1)
                 right += int(np.sum(guess == classes_of(target)))
         return loss / k, right / k if classified else None
 

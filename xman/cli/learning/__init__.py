@@ -17,6 +17,7 @@ import numpy as np
 
 from ...engines import ENGINES
 from ...errors import XManError, extra
+from ...files import trained
 from ...models.bases import KINDS
 from ...scale.launch import launched, report_end
 from ...scale.mpi import TIMEOUT, workers
@@ -201,6 +202,9 @@ def train(model, data, warm_up, together, restarts, timeout, threads, cost, cali
     costs = costs_of(cost, plan.data.classes)
     if calibrate and not (plan.unseen and plan.data.classes):
         raise XManError("--calibrate is for classes, and takes validation rows: leave their fraction above 0")
+    if is_saved or options["report"] or calibrate:  # what will fail after training fails now
+        model_of_defaults = trained(plan.network, {}, plan.data.prepared)
+        model_of_defaults.tempered(1.0) if calibrate else None
     if not quiet and not options["as_json"]:
         print_network(plan.network, plan.data)
     settings = {key: x for key, x in received(options, Settings).items() if x is not None}
@@ -214,9 +218,9 @@ def train(model, data, warm_up, together, restarts, timeout, threads, cost, cali
     facts = facts_of_training(plan, choice, (every_row or plan).rows) | ({"costs": costs} if costs else {})
     if calibrate:
         facts["temperature"] = temperature_of(plan.network, choice.result, plan.data)
-    test = tested(plan.network, choice.result, plan.data)
     kept = {**facts, **sha256(plan.source), **plan.shape}
     write_model((choice.result, saved), choice.seconds, plan.data, kept, **received(options, write_model))
+    test = tested(plan.network, choice.result, plan.data)
     tell_training(choice, facts, test, plan, **received(options, tell_training))
     if interrupted:
         sys.exit(130)
