@@ -176,7 +176,8 @@ def test_two_classes_of_one_output_have_an_accuracy():
 
 
 def test_outputs_that_are_a_vector_have_the_accuracy_of_a_column():
-    models = [changed(outputs=f.sigmoid(f.dot(Point.X, w)), loss=f.mean(Point.w * Point.X)) for w in (np.ones(4), np.ones((4, 1)))]
+    ones, loss = (np.ones(4), np.ones((4, 1))), f.mean(Point.w * Point.X)
+    models = [changed(outputs=f.sigmoid(f.dot(Point.X, w)), loss=loss) for w in ones]
     (_, one), (_, other) = (evaluate(model, {"w": 1.0}, (X, (LABELS == 1).astype(int))) for model in models)
     assert one == other > 0
 

@@ -38,8 +38,7 @@ class Dataset(NamedTuple):
     unless they are counts. classes: the labels of train, in order; none for numbers. alphabet: for titles,
     the characters in the order of their columns. prepared: how the source became these rows, for `fit`.
     names: of all columns of a table. cells: those of its test part, by register. first: the index of the
-    first column of a LIBSVM file. whole: whether the parts are those of one file. weights: of the rows of
-    train, if a column has them.
+    first column of a LIBSVM file. weights: of the rows of train, if a column has them.
     """
     train: Split
     valid: Split
@@ -50,7 +49,6 @@ class Dataset(NamedTuple):
     names: tuple[str, ...] = ()
     cells: dict[str, Any] = {}
     first: int = 1
-    whole: bool = False
     weights: np.ndarray | None = None
 
     def __repr__(self) -> str:
@@ -138,7 +136,6 @@ def of_examples(kind: str, paths: list[Path], ends: list[float], seed: int, task
     splits, first = file_rows(kind, paths, first)
     if numbers := to_fit(splits[0][1], task):
         splits = [(x, targets(path, labels)) for path, (x, labels) in zip(paths, splits, strict=True)]
-    whole = len(splits) == 1
     if ends:
         cut = split_rows(paths[0], splits[0][1], ends, seed)
         splits = [tuple(x[rows] for x in splits[0]) for rows in cut] + splits[1:]
@@ -168,7 +165,7 @@ def of_examples(kind: str, paths: list[Path], ends: list[float], seed: int, task
     preparation = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
     cells = {"X": X[2]} if kind in PIXEL else {}
     names = ("title", "label") if kind == "titles" else ()
-    return Dataset(*zip(X, y, strict=True), classes, alphabet, preparation, names, cells, first, whole)
+    return Dataset(*zip(X, y, strict=True), classes, alphabet, preparation, names, cells, first)
 
 
 def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[float], ordered_by: str | None,
@@ -200,7 +197,7 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[fl
         if not k and weights:
             weights = numbers_in(table, weights)
     names, test_cells = tuple(tables[0].column_names), inputs(data.columns, table, steps=data.steps)
-    return Dataset(*pairs, data.classes, None, data, names, test_cells, whole=bool(cut), weights=weights)
+    return Dataset(*pairs, data.classes, None, data, names, test_cells, weights=weights)
 
 
 def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:

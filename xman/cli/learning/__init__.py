@@ -39,7 +39,7 @@ from .pages import (
     tested,
     write_model,
 )
-from .plans import READERS, Shape, TrainingPlan, on_all_rows, planned
+from .plans import READERS, Shape, TrainingPlan, planned
 
 OPTIONS = Path(__file__).with_name("options.txt")  # of `xman train`: names, kind, help
 # (option, module, purpose): what is missing for the files at the end is said before training
@@ -135,23 +135,11 @@ def choose_and_fit(plan: TrainingPlan, options: dict[str, Any], show: bool, *, f
     return Choice(options, trials, sentence, result, time.perf_counter() - started)
 
 
-def fit_again(choice: Choice, plan: TrainingPlan) -> Result:
-    """The same training with the settings that were chosen, for as many epochs as were best."""
-    result = choice.result
-    judged = result.history and "validation_loss" in result.history[-1]
-    settings = plan.settings(choice.options | ({"epochs": result.best} if judged else {}))
-    settings = {key: x for key, x in settings.items() if key not in ("checkpoint", "plot", "patience")}
-    settings |= {"progress": False, "prepared": plan.data.prepared}
-    final = fit(plan.network, plan.data.train, **settings)
-    # these show the choice
-    return final._replace(history=result.history, best=result.best, reason=result.reason)
-
-
-def facts_of_training(plan: TrainingPlan, choice: Choice, rows: int) -> dict[str, Any]:
-    """What is written with the model, and printed as JSON. rows: how many it was fitted to."""
+def facts_of_training(plan: TrainingPlan, choice: Choice) -> dict[str, Any]:
+    """What is written with the model, and printed as JSON."""
     unsaid = {"validation", "schedule", "sample_weight"} - choice.options.keys()
     settings = {key: x for key, x in plan.settings(choice.options).items() if key not in unsaid}
-    return {"model": plan.model, "data": plan.source, **settings, **choice.options, "rows": rows}
+    return {"model": plan.model, "data": plan.source, **settings, **choice.options, "rows": plan.rows}
 
 
 def tell_training(choice: Choice, facts: dict[str, Any], test: dict[str, Any], plan: TrainingPlan, *,
@@ -163,8 +151,6 @@ def tell_training(choice: Choice, facts: dict[str, Any], test: dict[str, Any], p
     print_result(choice.result, choice.sentence, choice.seconds)
     if "temperature" in facts:
         print(f"temperature {facts['temperature']:.3g}, of {plan.unseen:,} validation rows")
-    if facts["rows"] > plan.rows:
-        print(f"then fitted to all {facts['rows']:,} rows, for --save; the test is of the fit before")
     print(test_text(test), end="")
 
 
@@ -189,7 +175,6 @@ def train(model, data, warm_up, together, restarts, timeout, threads, cost, cali
     if together > 1 or restarts:
         sys.exit(launched(sys.argv[1:], together, restarts, options["checkpoint"], timeout))
     workers().timeout = timeout
-    is_saved = bool(options["save"])  # all workers fit all rows, and one writes the model
     if workers().rank:  # only the first worker prints and writes
         quiet, sys.stdout = True, open(os.devnull, "w")
         options |= {"save": None, "report": None, "plot": None}
@@ -202,7 +187,7 @@ def train(model, data, warm_up, together, restarts, timeout, threads, cost, cali
     costs = costs_of(cost, plan.data.classes)
     if calibrate and not (plan.unseen and plan.data.classes):
         raise XManError("--calibrate is for classes, and takes validation rows: leave their fraction above 0")
-    if is_saved or options["report"] or calibrate:  # what will fail after training fails now
+    if options["save"] or options["report"] or calibrate:  # what will fail after training fails now
         model_of_defaults = trained(plan.network, {}, plan.data.prepared)
         model_of_defaults.tempered(1.0) if calibrate else None
     if not quiet and not options["as_json"]:
@@ -212,17 +197,14 @@ def train(model, data, warm_up, together, restarts, timeout, threads, cost, cali
         if find_lr:
             settings["lr"] = rate_of(plan, settings)
         choice = choose_and_fit(plan, settings, not quiet, folds=options["folds"], draws=options["draws"])
-        interrupted = choice.result.reason.startswith("interrupted")
-        every_row = on_all_rows(plan) if plan.data.whole and is_saved and not interrupted else None
-        saved = fit_again(choice, every_row) if every_row else choice.result
-    facts = facts_of_training(plan, choice, (every_row or plan).rows) | ({"costs": costs} if costs else {})
+    facts = facts_of_training(plan, choice) | ({"costs": costs} if costs else {})
     if calibrate:
         facts["temperature"] = temperature_of(plan.network, choice.result, plan.data)
     kept = {**facts, **sha256(plan.source), **plan.shape}
-    write_model((choice.result, saved), choice.seconds, plan.data, kept, **received(options, write_model))
+    write_model(choice.result, choice.seconds, plan.data, kept, **received(options, write_model))
     test = tested(plan.network, choice.result, plan.data)
     tell_training(choice, facts, test, plan, **received(options, tell_training))
-    if interrupted:
+    if choice.result.reason.startswith("interrupted"):
         sys.exit(130)
     if not workers().rank:
         report_end()

@@ -30,19 +30,18 @@ COLUMNS = 12   # the most of their table
 LONG_SETTINGS = "history", "names", "first"  # not shown: lists
 
 
-def write_model(results: tuple[Result, Result], seconds: float, data: Dataset, facts: dict[str, Any], *,
+def write_model(result: Result, seconds: float, data: Dataset, facts: dict[str, Any], *,
                 save: str | None, report: str | None) -> None:
-    """Write the page about the first, which was tested, and the model of the last, if they are asked for."""
+    """Write the model, and the page about it, if they are asked for."""
     if not (save or report):
         return
-    told = json_terms(facts | {"names": data.names, "first": data.first})
-    tested_model, model = (each.model(**told) for each in results)
+    model = result.model(**json_terms(facts | {"names": data.names, "first": data.first}))
     if temperature := facts.get("temperature"):
-        tested_model, model = (each.tempered(temperature) for each in (tested_model, model))
+        model = model.tempered(temperature)
     if save:
         model.save(save)
     if report:
-        write_page(report, tested_model, data, seconds)
+        write_page(report, model, data, seconds)
 
 
 def write_page(path: str, model: Model, data: Dataset, seconds: float) -> None:

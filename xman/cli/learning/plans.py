@@ -37,8 +37,7 @@ class TrainingPlan(NamedTuple):
     """What is trained: a model and its data, and the settings that it has where no option says another."""
     model: str
     source: str
-    reading: dict[str, Any]   # the options that say how the source is read
-    shape: dict[str, Any]     # those that say what the model is like
+    shape: dict[str, Any]     # the options that say what the model is like
     network: XMan
     data: Dataset
     defaults: dict[str, Any]
@@ -101,16 +100,8 @@ def planned(model: str, source: str, warm_up: int, calibrate: bool, options: dic
         defaults |= defaults_of_tables(rows_and_pairs(data.train)[0], bool(data.classes))
     shape = {key: x for key, x in received(options, Shape).items() if x}
     network = network_of(model, data, options["seed"], shape)
-    plan = TrainingPlan(model, source, reading, shape, network, data, defaults, convex, by_folds, warm_up)
+    plan = TrainingPlan(model, source, shape, network, data, defaults, convex, by_folds, warm_up)
     numbers = sum(map(np.size, network.inputDict().values()))
     if convex and not options["optimizer"] and plan.rows * numbers > LARGE:
         return plan._replace(convex=False, by_folds=False, defaults=defaults | {"optimizer": "adam"})
     return plan
-
-
-def on_all_rows(plan: TrainingPlan) -> TrainingPlan | None:
-    """The plan for all rows, those that it withheld too; None if a model of the user's does not fit them."""
-    data = read(plan.model, plan.source, **plan.reading | {"test_fraction": 0.0, "validation_fraction": 0.0})
-    if plan.model not in MODELS and data.prepared.shape != plan.data.prepared.shape:
-        return None
-    return plan._replace(data=data, network=network_of(plan.model, data, plan.reading["seed"], plan.shape))
