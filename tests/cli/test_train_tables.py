@@ -7,7 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from xman import load
+from xman import WengertList, load
+from xman.files import Model
+from xman.files.reports import judgement_of
 from xman.train import load as load_rows
 
 pytest.importorskip("click")
@@ -46,7 +48,8 @@ def test_what_is_saved_is_the_optimum_for_the_penalty_that_folds_chose(run):
     np.testing.assert_allclose(ours, theirs.predict_proba(X), atol=2e-3)
 
 
-@pytest.mark.parametrize("words", [("logreg",), ("mlp", "--epochs", "5"), ("logreg", "--class-weight", "balanced"),
+@pytest.mark.parametrize("words", [("logreg",), ("mlp", "--epochs", "5"), ("logreg", "--class-weight", "balanced"), (
+    "logreg", "--cost", "versicolor=5"), ("logreg", "--calibrate"), ("logreg", "--calibrate", "--cost", "versicolor=5"),
     ("linear", "--target", "petal width (cm)")], ids=" ".join)
 def test_what_is_tested_is_what_is_saved(run, words):
     frame = datasets.load_iris(as_frame=True).frame
@@ -175,6 +178,17 @@ def test_costs_move_the_border_and_leave_the_probabilities(mixed, run):
     for words, said in (("maybe=2", "the target has no class 'maybe'"), ("yes", "--cost"), ("yes=-1", "positive")):
         code, _, err = run("train", "logreg", "--data", "t.csv", "--cost", words)
         assert code == 2 and said in err
+
+
+def test_costs_of_outputs_that_are_no_probabilities_are_refused_before_training(mixed, run):
+    code, out, err = run("train", "logreg", "--data", "t.csv", "--cost", "yes=9", "--loss", "hinge")
+    assert code == 2 and "no probabilities" in err and out == ""
+
+
+def test_the_confidence_is_that_of_the_class_that_costs_choose():
+    model = Model(WengertList(), {}, (), "p", ("no", "yes"), "y", {"costs": {"yes": 9.0}})
+    report = judgement_of(model, np.array([[0.75, 0.25]] * 8), np.array(["yes"] * 2 + ["no"] * 6, object))
+    assert report["calibration"] == [{"confidence": 0.25, "accuracy": 0.25, "rows": 8}] and report["calibration_error"] == 0
 
 
 def test_a_temperature_is_a_line_of_the_list(mixed):

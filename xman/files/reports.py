@@ -45,7 +45,7 @@ def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.
         return {}
     unknown = max(0, truth.max() + 1 - len(model.classes))
     p = np.pad(probabilities.astype(float), [(0, 0), (0, unknown)])
-    sure, right = p.max(1), truth == guess
+    sure, right = p[np.arange(len(p)), guess], truth == guess  # not the greatest: costs may choose another
     tenth = np.minimum((sure * BINS).astype(int), BINS - 1)
     each = zip(*(np.bincount(tenth, weight, BINS).tolist() for weight in (sure, right, None)), strict=True)
     bins = [{"confidence": c / n, "accuracy": a / n, "rows": n} for c, a, n in each if n]

@@ -17,7 +17,6 @@ import numpy as np
 
 from ...engines import ENGINES
 from ...errors import XManError, extra
-from ...files import trained
 from ...models.bases import KINDS
 from ...scale.launch import launched, report_end
 from ...scale.mpi import TIMEOUT, workers
@@ -32,8 +31,10 @@ from ..options import JSON, READING, option_table, received
 from ..sources import MODELS, costs_of, penalties_of, sha256
 from .pages import (
     facts_of,
+    of_rows,
     print_network,
     print_result,
+    rows_and_pairs,
     temperature_of,
     test_text,
     tested,
@@ -187,9 +188,11 @@ def train(model, data, warm_up, together, restarts, timeout, threads, cost, cali
     costs = costs_of(cost, plan.data.classes)
     if calibrate and not (plan.unseen and plan.data.classes):
         raise XManError("--calibrate is for classes, and takes validation rows: leave their fraction above 0")
-    if options["save"] or options["report"] or calibrate:  # what will fail after training fails now
-        model_of_defaults = trained(plan.network, {}, plan.data.prepared)
-        model_of_defaults.tempered(1.0) if calibrate else None
+    corrections = ({"costs": costs} if costs else {}) | ({"temperature": 1.0} if calibrate else {})
+    if options["save"] or options["report"] or corrections:  # what would fail after training fails now
+        model_of_start = of_rows(plan.network, {}, plan.data, corrections)
+        X, _ = next(iter(rows_and_pairs(plan.data.train)[1]))
+        model_of_start.labels(model_of_start.outputs(X[:1]))
     if not quiet and not options["as_json"]:
         print_network(plan.network, plan.data)
     settings = {key: x for key, x in received(options, Settings).items() if x is not None}
@@ -197,12 +200,12 @@ def train(model, data, warm_up, together, restarts, timeout, threads, cost, cali
         if find_lr:
             settings["lr"] = rate_of(plan, settings)
         choice = choose_and_fit(plan, settings, not quiet, folds=options["folds"], draws=options["draws"])
-    facts = facts_of_training(plan, choice) | ({"costs": costs} if costs else {})
     if calibrate:
-        facts["temperature"] = temperature_of(plan.network, choice.result, plan.data)
+        corrections["temperature"] = temperature_of(plan.network, choice.result, plan.data)
+    facts = facts_of_training(plan, choice) | corrections
     kept = {**facts, **sha256(plan.source), **plan.shape}
     write_model(choice.result, choice.seconds, plan.data, kept, **received(options, write_model))
-    test = tested(plan.network, choice.result, plan.data)
+    test = tested(plan.network, choice.result, plan.data, corrections)
     tell_training(choice, facts, test, plan, **received(options, tell_training))
     if choice.result.reason.startswith("interrupted"):
         sys.exit(130)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import XManError, extra
-from ...files import Model
+from ...files import Model, trained
 from ...files.container import versions
 from ...files.figures import drawing
 from ...files.reports import judgement_of, report_text
@@ -143,8 +143,9 @@ def findings(data: Prepared) -> str:
     return "\n".join([table_as_text(rows, 4), *sentences]) if data.summary else ""
 
 
-def tested(network: XMan, result: Result, data: Dataset) -> dict[str, Any]:
-    """The loss, the accuracy of classes, and the root mean square error of numbers, on the test rows."""
+def tested(network: XMan, result: Result, data: Dataset, facts: dict[str, Any]) -> dict[str, Any]:
+    """The loss, the accuracy of classes, and the root mean square error of numbers, on the test rows. facts:
+    the costs and the temperature, which change predictions; the loss of tempered ones is the log loss."""
     if not data.test[1].shape[0] if isinstance(data.test, tuple) else not data.test.rows:
         return {"test_rows": 0}
     majority = None
@@ -157,8 +158,21 @@ def tested(network: XMan, result: Result, data: Dataset) -> dict[str, Any]:
         squares = sum(np.sum((predict(network, result.parameters, X).ravel() - y.ravel()) ** 2)
                       for X, y in pairs)
         error = data.prepared.scale[1] * np.sqrt(squares / rows)
+    elif {"costs", "temperature"} & {*facts}:
+        model = of_rows(network, result.parameters, data, facts)
+        outputs, truth = zip(*((model.outputs(X), y) for X, y in pairs), strict=True)
+        labels = np.array(data.classes, object)[np.concatenate(truth)]
+        judgement = judgement_of(model, np.concatenate(outputs), labels)
+        accuracy = judgement["accuracy"]
+        loss = judgement["log_loss"] if "temperature" in facts else loss
     measured = {"test_loss": loss, "test_accuracy": accuracy, "test_error": error}
     return measured | {"test_rows": rows, "test_majority": majority}
+
+
+def of_rows(network: XMan, parameters: dict[str, np.ndarray], data: Dataset, facts: dict[str, Any]) -> Model:
+    """The model that reads rows of numbers, as data has them, with the costs and the temperature of facts."""
+    model = trained(network, parameters, None, facts, data.prepared.shape, data.classes)
+    return model.tempered(facts["temperature"]) if "temperature" in facts else model
 
 
 def facts_of(result: Result, trials: Sequence[Trial], seconds: float) -> dict[str, Any]:
