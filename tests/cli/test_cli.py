@@ -354,7 +354,7 @@ def test_words_that_cannot_be_read_are_answered_in_a_sentence_and_status_2(xman,
 
 
 @pytest.mark.parametrize("words", [
-    ["train", "mlp", "--save"], ["train", "mlp", "--report"], ["train", "mlp", "--plot"], ["show", "f.wl", "--svg"],
+    ["train", "mlp", "--save"], ["train", "mlp", "--report"], ["train", "mlp", "--checkpoint"], ["show", "f.wl", "--svg"],
     ["show", "f.wl", "--html"], ["predict", "model", "rows.csv", "--out"], ["export", "f.wl", "--to"],
     ["grade", "gradescope", "modes", "--out"]], ids=command)
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_done(xman, tmp_path, words, monkeypatch):
@@ -365,6 +365,14 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_done(xman, tmp
                        ("old", "it is read-only")]:
         more = "; name another file" * (place != "nowhere/file")
         assert xman(*words, place) == (2, "", f"xman: {words[-1]}: {place} cannot be written: {why}{more}\n")
+
+
+@pytest.mark.parametrize("name", ["curve.xyz", "curve", f"{300 * 'a'}.png"], ids=["format", "no format", "name"])
+def test_a_plot_that_cannot_be_drawn_is_told_before_anything_is_done(xman, name, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("xman.cli.learning.plans.read", lambda *_, **__: pytest.fail("it began"))
+    code, out, err = xman("train", "mlp", "--plot", name)
+    assert (code, out) == (2, "") and f"{name} cannot be written: " in err
 
 
 def test_a_terminal_is_written_to_where_no_file_can_be(monkeypatch):

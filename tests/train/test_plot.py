@@ -145,7 +145,8 @@ def test_without_matplotlib_the_extra_that_brings_it_is_named(monkeypatch, missi
     assert "matplotlib" in message and "pip install 'xman[cli]'" in message
 
 
-@pytest.mark.parametrize("plot, module", [("curve.png", None), ("none/curve.png", "matplotlib")])
+@pytest.mark.parametrize("plot, module", [("curve.png", None), ("none/curve.png", "matplotlib"), (
+    "curve.xyz", "matplotlib"), ("curve", "matplotlib"), (f"{251 * 'a'}.png", "matplotlib")], ids=range(5))
 def test_a_plot_that_cannot_be_drawn_is_refused_before_the_training(monkeypatch, tmp_path, plot, module):
     pytest.importorskip(module) if module else monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     model, calls = MLP([4, 3]), []

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ..errors import XManError, nearest
+from ..files.figures import refuse_undrawable
 from ..files.whole import refuse_unwritable
 
 PATH = click.Path(path_type=Path)
@@ -59,12 +60,12 @@ class NewFile(click.ParamType):
     """The type of a file that is written at the end. Whether it can be is tried first, not after an hour."""
     name = "file"
 
-    def __init__(self, kind: Callable = str):
-        self.kind = kind
+    def __init__(self, kind: Callable = str, refuse: Callable = refuse_unwritable):
+        self.kind, self.refuse = kind, refuse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            refuse_unwritable(value)
+            self.refuse(value)
         except XManError as error:
             self.fail(str(error), param, ctx)
         return self.kind(value)
@@ -144,6 +145,6 @@ def option_of_row(names: str, kind: str, text: str, kinds: dict[str, Any]) -> Ca
         plain = isinstance(type_of_value, (click.Path, NewFile))
         keywords["type"] = type_of_value if plain else Several(type_of_value, word, kind.endswith(",…"))
     elif word.startswith("FILE"):
-        keywords["type"] = NewFile()
+        keywords["type"] = NewFile(refuse=refuse_undrawable if word == "FILE.png" else refuse_unwritable)
     keywords |= {"help": text, "required": names.endswith("!"), "multiple": kind.endswith("*")}
     return click.option(*names.rstrip("!?").split(","), **keywords)

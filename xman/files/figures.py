@@ -7,6 +7,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import XManError, extra
+from .whole import refuse_unwritable
+
+
+def refuse_undrawable(path: str | Path) -> None:
+    """XManError where no picture could be drawn into path: said before what takes time."""
+    extra("matplotlib.figure", "cli", "a plot")
+    formats = extra("matplotlib.backend_bases", "cli", "a plot").FigureCanvasBase.get_supported_filetypes()
+    if Path(path).suffix[1:].lower() not in formats:
+        raise XManError(f"the plot {path} cannot be written: the ending says the format, as .png, .svg or .pdf")
+    refuse_unwritable(path)
 
 
 @contextmanager

@@ -61,15 +61,21 @@ def refuse_unwritable(path: str | Path) -> None:
     """XManError where no file could be written to path: said before what takes time."""
     path = Path(path)
     folder = path.parent
-    if path.exists() and not (path.is_file() or path.is_dir()):  # a terminal or a pipe
-        return
-    if not folder.is_dir():
-        raise XManError(f"{path} cannot be written: there is no folder {folder}; make it first")
-    for reason, holds in (("this is a directory", path.is_dir()),
-                          ("it is read-only", path.is_file() and not os.access(path, os.W_OK)),
-                          (f"the folder {folder} is read-only", not os.access(folder, os.W_OK))):
-        if holds:
-            raise XManError(f"{path} cannot be written: {reason}; name another file")
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # a terminal or a pipe
+            return
+        if not folder.is_dir():
+            raise XManError(f"{path} cannot be written: there is no folder {folder}; make it first")
+        reasons = [("this is a directory", path.is_dir()),
+                   ("it is read-only", path.is_file() and not os.access(path, os.W_OK)),
+                   (f"the folder {folder} is read-only", not os.access(folder, os.W_OK))]
+        reason = next((reason for reason, holds in reasons if holds), "")
+        if not reason:
+            with tempfile.NamedTemporaryFile(dir=folder, prefix=path.name, suffix=".part"):
+                return  # as `write_whole` begins
+    except OSError as error:  # such as a name that is too long
+        reason = str(error.strerror)
+    raise XManError(f"{path} cannot be written: {reason}; name another file")
 
 
 def text_at(path: str | Path) -> str:

@@ -7,18 +7,10 @@ from typing import IO
 
 import numpy as np
 
-from ..errors import XManError, extra
 from ..files.figures import drawing
 from ..interpreters import eval
 from ..manager import XMan
 from .evaluation import feed, list_of, rows_and_labels
-
-
-def check_plot(path: str | Path) -> None:
-    """XManError at once if `learning_curve` would fail in the end: Matplotlib or the folder is missing."""
-    extra("matplotlib.figure", "cli", "a plot")
-    if not Path(path).parent.is_dir() or Path(path).is_dir():
-        raise XManError(f"the plot {path} cannot be written: no such folder, or a folder has that name")
 
 
 def learning_curve(history: Sequence[dict], path: str | Path | IO[bytes]) -> None:

@@ -11,13 +11,13 @@ from typing import Any, Concatenate, ParamSpec
 import numpy as np
 
 from ..errors import XManError, at_least, refuse_unknown
+from ..files.figures import refuse_undrawable
 from ..files.whole import refuse_unwritable
 from ..manager import XMan
 from ..scale.streams import Stream
 from ..tables import Prepared
 from .evaluation import Result
 from .optimizers import Rule
-from .plot import check_plot
 from .schedules import Schedule
 
 Callback = Callable[[dict[str, float], dict[str, np.ndarray]], str | None]
@@ -63,7 +63,7 @@ class Settings:
         if self.mesh and self.accumulate > 1:
             raise XManError("a mesh takes the rows of a minibatch at once: leave out accumulate, or the mesh")
         if self.plot:
-            check_plot(self.plot)
+            refuse_undrawable(self.plot)
         if self.checkpoint:
             refuse_unwritable(self.checkpoint)
 
