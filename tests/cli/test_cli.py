@@ -14,7 +14,7 @@ import pytest
 import ops
 from xman import WengertList, XManError
 from xman.cli import main
-from xman.files.whole import refuse_unwritable
+from xman.files.whole import refuse_unwritable, write_whole
 
 pytest.importorskip("click")
 
@@ -373,6 +373,34 @@ def test_a_plot_that_cannot_be_drawn_is_told_before_anything_is_done(xman, name,
     monkeypatch.setattr("xman.cli.learning.plans.read", lambda *_, **__: pytest.fail("it began"))
     code, out, err = xman("train", "mlp", "--plot", name)
     assert (code, out) == (2, "") and f"{name} cannot be written: " in err
+
+
+@pytest.mark.parametrize("words", [
+    ["train", "mlp", "--data", "rows.csv", "--save", "./rows.csv"], ["train", "mlp", "--data", "rows.csv", "--report", "link"],
+    ["train", "mlp", "--data", "rows.csv", "--checkpoint", "hard"], ["train", "mlp", "--data", "t", "--plot", "t.valid.png"],
+    ["train", "mlp", "--data", ".", "--save", "rows.csv"], ["train", "own.py:Model", "--save", "own.py"],
+    ["train", "mlp", "--save", "new", "--report", "../{here}/new"], ["predict", "model", "rows.csv", "--out", "model"],
+    ["predict", "model", "rows.csv", "--out", "link"], ["show", "rows.csv", "x=@hard", "--html", "link"],
+    ["export", "own.c", "--to", "own.c"]], ids=command)
+def test_a_file_that_is_read_or_written_already_is_not_overwritten(xman, tmp_path, words, monkeypatch):
+    monkeypatch.setattr("xman.cli.learning.plans.read", lambda *_, **__: pytest.fail("it began"))
+    for name in ("rows.csv", "model", "own.py", "own.c", "t.train"):
+        (tmp_path / name).write_text(name)
+    os.link(tmp_path / "rows.csv", tmp_path / "hard")
+    (tmp_path / "link").symlink_to("rows.csv")
+    (tmp_path / "t.valid.png").symlink_to("t.train")
+    code, out, err = xman(*(word.format(here=tmp_path.name) for word in words))
+    assert (code, out) == (2, "") and re.search("is what .* reads; name another|is the file of --save, too; name another", err)
+    assert (tmp_path / "rows.csv").read_text() == "rows.csv"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes")
+def test_a_pipe_stays_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(tmp_path / "pipe", "all of it")
+    assert os.read(reader, 99) == b"all of it" and (tmp_path / "pipe").is_fifo()
+    os.close(reader)
 
 
 def test_a_terminal_is_written_to_where_no_file_can_be(monkeypatch):

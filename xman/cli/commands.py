@@ -23,7 +23,7 @@ from ..reasons import check
 from ..show import picture
 from ..wengert import WengertList
 from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
-from .options import JSON, OF, OF_SEVERAL, option_table
+from .options import JSON, OF, OF_SEVERAL, option_table, refuse_overwriting
 from .sources import list_and_values, model_of
 
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
@@ -33,8 +33,12 @@ HERE = dict(explore="; here: xman show LIST NAME=VALUE… --html FILE.html", hel
 
 
 class Command(click.Command):
-    """A command whose line in the list of commands is not cut."""
+    """A command whose line in the list of commands is not cut, and which overwrites nothing that it reads."""
     def get_short_help_str(self, limit: int = 45) -> str: return super().get_short_help_str(1000)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        refuse_overwriting(ctx)
+        return super().invoke(ctx)
 
 
 class Group(click.Group):
