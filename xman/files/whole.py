@@ -35,6 +35,9 @@ def write_whole(path: str | Path, content: str | bytes, lasting: bool = True) ->
                 lock_file(file)
                 leftover.unlink()
     try:
+        if path.exists() and not path.is_file():  # a terminal or a pipe stays what it is
+            path.write_bytes(data)
+            return
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part",
                                          delete=False) as file:
             try:
