@@ -27,7 +27,7 @@ def test_a_misspelt_data_set_is_refused_with_its_name():
 
 
 def test_a_data_set_in_the_place_of_a_pair_is_refused_with_its_pairs():
-    with pytest.raises(XManError, match=r"data is a pair \(X, y\), not a Dataset of 11; its pairs are .train, .valid"):
+    with pytest.raises(XManError, match=r"data is a pair \(X, y\), not a Dataset of 10; its pairs are .train, .valid"):
         fit(MLP([64, 10]), load("digits"))
 
 
