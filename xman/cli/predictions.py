@@ -21,10 +21,10 @@ from ..files.reports import judgement_of, report_text
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.frames import arrow
-from ..tables.readers import PIXEL, images, read_libsvm, read_titles
+from ..tables.readers import PIXEL, images, read_libsvm, read_titles, targets
 from ..tables.reading import file_kind, files_of, formed, of_text
 from ..tables.splits import with_target
-from ..train.loaders import SPLITS, kind_of_file, targets
+from ..train.loaders import SPLITS, kind_of_file
 from .commands import json_terms, xman
 from .options import JSON, READING, option_table
 

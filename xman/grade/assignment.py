@@ -228,7 +228,7 @@ def package(folder: Path, module: str) -> types.ModuleType:
 
 def data_set(name: str) -> bytes:
     """The bytes of a file of xman.datasets, the folder data of a checkout. XManError for an unknown name."""
-    from ..train.loaders import installed  # not at the top: it is slow, and only hand-outs need it
+    from ..tables.readers import installed  # not at the top: it is slow, and only hand-outs need it
     if not (path := installed(name)).is_file():
         raise XManError(f"there is no data set {name!r} in xman.datasets")
     return path.read_bytes()

@@ -5,6 +5,8 @@ import gzip
 import math
 import re
 import zlib
+from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -147,6 +149,29 @@ def read_lines(path: str | Path) -> list[str]:
 def _short(text: str) -> str:
     """text in quotes, cut after 40 characters, so that a message stays a line."""
     return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+def installed(name: str) -> Path:
+    """The path of a file that is installed as part of xman.datasets, or lies in data/ of a checkout."""
+    try:
+        path = Path(str(files("xman.datasets") / name))
+    except (ImportError, NotADirectoryError):  # not installed, or installed as a link to the checkout
+        path = Path()
+    return path if path.is_file() else Path(__file__).parents[2] / "data" / name
+
+
+def targets(path: Path, labels: np.ndarray, classes: Sequence[str] = ()) -> np.ndarray:
+    """The place of each label among the classes, int64; without classes the labels as numbers, float32."""
+    place = {label: k for k, label in enumerate(classes)} if classes else {
+        label: x for label in labels if (x := float_of(label)) is not None and abs(x) <= LARGEST}
+    for row, label in enumerate(labels):
+        if label not in place:
+            idx = re.search("idx[0-9]-ubyte", path.name)
+            # lines that are not rows, comments, are at the top
+            where = f"label {row + 1}" if idx else f"line {len(read_lines(path)) - len(labels) + row + 1}"
+            wrong = "which never occurs in train." if classes else "wanted a number."
+            raise DataError(f"{path}, {where}: found label {label!r}, {wrong}")
+    return np.array([place[label] for label in labels], np.int64 if classes else np.float32)
 
 
 def digits(path: Path) -> tuple[np.ndarray, np.ndarray]:

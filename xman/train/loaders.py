@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +14,7 @@ from ..tables.columns import float_of
 from ..tables.formats import content_kind, file_kind
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
-from ..tables.readers import LARGEST, PIXEL, READ, DataError, read_libsvm, read_lines
+from ..tables.readers import PIXEL, READ, DataError, installed, read_libsvm, read_lines, targets
 from ..tables.splits import numbers_in, order_by_date, split_rows, with_target
 from ..wengert import WengertList
 
@@ -214,32 +212,9 @@ def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tup
     return [READ[kind](path) for path in paths], 1
 
 
-def installed(name: str) -> Path:
-    """The path of a file that is installed as part of xman.datasets, or lies in data/ of a checkout."""
-    try:
-        path = Path(str(files("xman.datasets") / name))
-    except (ImportError, NotADirectoryError):  # not installed, or installed as a link to the checkout
-        path = Path()
-    return path if path.is_file() else Path(__file__).parents[2] / "data" / name
-
-
 def to_fit(labels: np.ndarray, task: str | None) -> bool:
     """Whether labels are numbers to fit: as `task` says, or if they are many or not whole."""
     if task:
         return task != "classify"
     numbers = [float_of(label) for label in {*labels}]
     return None not in numbers and not (len(numbers) <= FEW and all(x == int(x) for x in numbers))
-
-
-def targets(path: Path, labels: np.ndarray, classes: Sequence[str] = ()) -> np.ndarray:
-    """The place of each label among the classes, int64; without classes the labels as numbers, float32."""
-    place = {label: k for k, label in enumerate(classes)} if classes else {
-        label: x for label in labels if (x := float_of(label)) is not None and abs(x) <= LARGEST}
-    for row, label in enumerate(labels):
-        if label not in place:
-            idx = re.search("idx[0-9]-ubyte", path.name)
-            # lines that are not rows, comments, are at the top
-            where = f"label {row + 1}" if idx else f"line {len(read_lines(path)) - len(labels) + row + 1}"
-            wrong = "which never occurs in train." if classes else "wanted a number."
-            raise DataError(f"{path}, {where}: found label {label!r}, {wrong}")
-    return np.array([place[label] for label in labels], np.int64 if classes else np.float32)
