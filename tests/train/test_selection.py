@@ -213,3 +213,29 @@ def test_what_workers_compare_of_a_case_is_what_decides_its_outcome():
     assert "first values" in of() and of() == of(progress=True, checkpoint="no/such/folder/run.safetensors")
     for other in of(seed=1), of(lr=0.3), of(validation=(X[:9], LABELS[:9])):
         assert other.keys() == of().keys() and other != of()
+
+
+WORDS = np.array(["ant", "bee", "cat"])[LABELS]
+
+
+@pytest.mark.parametrize("judge", [
+    lambda y: cross_validate(model(), (X, y), 3, **QUICK), lambda y: search(model(), (X, y), {"lr": [0.1]}, folds=2, **QUICK),
+    lambda y: search(model(), (X, y), {"lr": [0.1]}, validation=(X[:35], y[:35]), **QUICK)], ids=["folds", "search", "rows"])
+def test_targets_that_are_strings_are_judged_as_their_places_are(judge):
+    numbers, words = judge(LABELS), judge(WORDS)
+    assert [trial[1:3] for trial in words] == [trial[1:3] for trial in numbers] and words[0].accuracy is not None
+    assert {trial.result.classes for trial in words} == {("ant", "bee", "cat")}
+
+
+def test_a_class_that_a_fold_lacks_keeps_its_place():
+    words = np.where(np.arange(48) == 0, "aardvark", WORDS)
+    labels = np.where(np.arange(48) == 0, 0, LABELS + 1)
+    by_word, by_number = (cross_validate(model(4), (X, y), 3, **QUICK) for y in (words, labels))
+    assert [trial.loss for trial in by_word] == [trial.loss for trial in by_number]
+
+
+def test_evaluate_is_told_the_classes_of_strings():
+    result = fit(model(), (X, WORDS), **QUICK)
+    judged = evaluate(model(), result.parameters, (X[36:], WORDS[36:]), classes=result.classes)
+    assert judged == evaluate(model(), result.parameters, (X[36:], LABELS[36:]))
+    assert "classes=fit(…).classes" in refusal(evaluate, model(), result.parameters, (X[36:], WORDS[36:]))

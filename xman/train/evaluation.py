@@ -1,7 +1,7 @@
 """Judges a model on rows: its loss, its accuracy, its outputs, and what is wrong with data or values."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,19 +69,20 @@ class Diverged(TrainingError):
     """The loss or a parameter became NaN."""
 
 
-def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple,
-             batch_size: int = 1024) -> tuple[float, float | None]:
+def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple, batch_size: int = 1024,
+             classes: Sequence[str] = ()) -> tuple[float, float | None]:
     """(loss, accuracy) of the model with these parameters: means over the rows of data.
 
     model: as for `fit`. parameters: all parameters of the model by name, such as fit(…).parameters.
     data: a pair (X, y) as for `fit`, or a stream.
     batch_size: the rows that are computed together, which changes the result only by rounding.
+    classes: the labels in the order of the outputs, fit(…).classes, where the targets are strings.
 
     The accuracy is None if the model has no `outputs` or the targets are not classes; a single output tells
     classes 0 and 1 apart at ½. The list is computed in its stable form. Raises Diverged if the loss is NaN,
     with the first register that is NaN.
     """
-    return judge_of(model, data, batch_size)(parameters)
+    return judge_of(model, data, batch_size, classes)(parameters)
 
 
 def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndarray]) -> None:
@@ -96,11 +97,11 @@ def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndar
                         "depends on")
 
 
-def judge_of(model: XMan, data: tuple,
-             batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
+def judge_of(model: XMan, data: tuple, batch_size: int = 1024, labels: Sequence[str] = ()
+             ) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
     """`evaluate` for one model and its data, as a function of the parameters."""
     at_least("batch_size", batch_size, 1, whole_number=True)
-    X, y = (data.X, data.y) if isinstance(data, Stream) else rows_and_labels(data, "data")
+    X, y = (data.X, data.y) if isinstance(data, Stream) else rows_and_labels(data, "data", labels)
     steps, names = list_of(model, "loss", "outputs"), model.names()
     loss_name = names[id(model.loss)]
     outputs_name = names[id(model.outputs)] if hasattr(model, "outputs") else None
@@ -180,12 +181,15 @@ def list_of(model: XMan, *names: str) -> WengertList:
 def labels_of(data: tuple) -> tuple[str, ...]:
     """The different labels, sorted, if the targets of data, a pair (X, y), are strings; else ()."""
     y = np.asarray(data[1]) if isinstance(data, tuple) and len(data) == 2 else np.empty(0)
-    strings = (y.ndim == 1 and y.size and y.dtype.kind in "OUT"
-               and all(isinstance(label, str) for label in y.tolist()))
-    return tuple(sorted({*y.tolist()})) if strings else ()
+    return tuple(sorted({*y.tolist()})) if are_strings(y) else ()
 
 
-def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tuple[Any, np.ndarray]:
+def are_strings(y: np.ndarray) -> bool:
+    return (y.ndim == 1 and y.size > 0 and y.dtype.kind in "OUT"
+            and all(isinstance(label, str) for label in y.tolist()))
+
+
+def rows_and_labels(data: tuple, word: str, labels: Sequence[str] = ()) -> tuple[Any, np.ndarray]:
     """(X, y), with strings in y as their places in labels. XManError unless both have equally many rows, at
     least one, and are finite. word: what the user calls the pair."""
     if not isinstance(data, tuple) or len(data) != 2:
@@ -197,7 +201,10 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
         raise XManError(f"{word}: X has shape {X.shape} and y {y.shape}; they need the same number of rows")
     if not X.shape[0]:
         raise XManError(f"{word} has no rows")
-    if labels:
+    if labels or are_strings(y):
+        if not labels:
+            raise XManError(f"{word}: y holds words; say in which order the outputs have them, as by "
+                            "classes=fit(…).classes")
         place = {label: k for k, label in enumerate(labels)}
         refuse_unknown(y.tolist(), place, f"{word}: y has the label {{!r}}, which no training row has")
         y = np.array([place[label] for label in y.tolist()])

@@ -31,7 +31,8 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
         draw(random, rows) gives inputs that are drawn at random, by name, for rows with these numbers
         (`xman.scale.draws.Draws`); evaluation takes their defaults. The attribute `running` names inputs that
         a step updates, x by the register x_next; the result has them among its parameters.
-    data, validation: pairs (X, y), of n rows each; strings in y become classes, in sorted order.
+    data, validation: pairs (X, y), of n rows each; strings in y become classes, in the order of `classes`, or
+        sorted.
     epochs: passes over the data, each in an order drawn from `seed`.
     batch_size: rows of a minibatch (None: 32).
     optimizer: as for `training_list`; a rule may have other settings, functools.partial(adam, beta1=0.8), or
@@ -96,7 +97,7 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
 def run_of(model: XMan, data: tuple, settings: Settings) -> Run:
     """The run, at its beginning or where its checkpoint left it."""
     objective = Objective(model, data, settings.seed, settings.sample_weight, settings.class_weight,
-                          settings.l1, settings.l2)
+                          settings.l1, settings.l2, settings.classes)
     device = (settings.engine in ENGINES and ENGINES[settings.engine].on_device
               and ENGINES[settings.engine].installed)
     if isinstance(settings.optimizer, str) and settings.optimizer in METHODS:

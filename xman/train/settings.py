@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
@@ -40,6 +40,7 @@ class Settings:
     l2: float | dict[str, float] | None = None
     sample_weight: Any = None
     class_weight: dict[Any, float] | str | None = None
+    classes: Sequence[str] = ()
     seed: int = 0
     patience: int | None = None
     threshold: float | None = None

@@ -1,7 +1,7 @@
 """The objective of a run: a model's loss with weights and penalties, and its inputs for a minibatch."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,9 @@ class Objective:
 
     def __init__(self, model: XMan, data: tuple, seed: int = 0, sample_weight: Any = None,
                  class_weight: Mapping[Any, float] | str | None = None, l1: float | Mapping[str, float]
-                 | None = None, l2: float | Mapping[str, float] | None = None):
+                 | None = None, l2: float | Mapping[str, float] | None = None, classes: Sequence[str] = ()):
         at_least("seed", seed, 0, whole_number=True)
-        self.labels = labels_of(data)
+        self.labels = labels_of(data) and (tuple(classes) or labels_of(data))
         self.model, self.seed = model, int(seed)
         if isinstance(data, Stream):
             if sample_weight is not None or class_weight is not None:

@@ -13,7 +13,7 @@ from ...errors import XManError
 from ...manager import XMan
 from ...scale import dealt, joined, workers
 from ...scale.common import digest_of
-from ..evaluation import Diverged, Result, classes_of, evaluate, rows_and_labels
+from ..evaluation import Diverged, Result, classes_of, evaluate, labels_of, rows_and_labels
 from ..loop import fit, run_of
 from ..settings import Settings
 
@@ -117,7 +117,7 @@ def trials_of(cases: Sequence[Case], data: tuple, validation: tuple | None, fold
             result = fit(model, rows, **settings)
             if result.reason.startswith("interrupted"):
                 raise KeyboardInterrupt
-            loss, accuracy = evaluate(model, result.parameters, unseen)
+            loss, accuracy = evaluate(model, result.parameters, unseen, classes=result.classes)
         except Diverged as error:
             if strict:
                 raise
@@ -141,7 +141,7 @@ def case_facts(data: tuple, validation: tuple | None, model: XMan, settings: dic
 
 def folds_of(data: tuple, folds: int) -> range:
     """The numbers of the folds. XManError if there are too few rows for them."""
-    _, y = rows_and_labels(data, "data")
+    _, y = rows_and_labels(data, "data", labels_of(data))
     if not isinstance(folds, (int, np.integer)) or not 2 <= folds <= len(y):
         raise XManError(f"folds is a whole number from 2 to the number of rows, {len(y):,}, not {folds!r}")
     return range(folds)
@@ -150,12 +150,15 @@ def folds_of(data: tuple, folds: int) -> range:
 def fold_of(data: tuple, k: int, folds: int, *, seed: int = 0, sample_weight: Any = None,
             **settings: Any) -> tuple[tuple, tuple, dict[str, Any]]:
     """(training rows, the rows of fold k, the settings of `fit`)."""
-    X, y = rows_and_labels(data, "data")
+    labels, targets = labels_of(data), np.asarray(data[1])
+    X, y = rows_and_labels(data, "data", labels)
     order, classes = np.random.default_rng(seed).permutation(len(y)), classes_of(y)
     order = order if classes is None else order[np.argsort(classes[order], kind="stable")]
     training = np.setdiff1d(order, unseen := np.sort(order[k::folds]))
     weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[training]}
-    return (X[training], y[training]), (X[unseen], y[unseen]), {"seed": seed, **weights, **settings}
+    kept = {"classes": labels} if labels else {}  # a fold may lack one
+    settings = {"seed": seed, **kept, **weights, **settings}
+    return (X[training], targets[training]), (X[unseen], targets[unseen]), settings
 
 
 def mean_of(trials: Sequence[Trial]) -> Trial:
