@@ -227,3 +227,19 @@ def test_frames_have_columns_of_words_truth_values_and_dates():
     assert estimator.feature_names_in_.tolist() == [*frame.columns]
     assert cross_val_score(XManRegressor(()), frame, k % 7 + 10.0 * (k % 3 > 0), cv=3).min() > 0.99
     assert XManClassifier(()).fit(frame, y).fit(frame[["x"]], y).n_features_in_ == 1
+
+
+def test_columns_of_words_may_lack_cells_wherever_they_are_read_and_y_is_judged_as_that_of_arrays():
+    pandas = pytest.importorskip("pandas")
+    k = np.arange(90)
+    whole = pandas.DataFrame({"target": k % 3 * 1.0, "word": np.where(k % 2, "p", "q")})
+    holes, y = whole.mask(np.arange(180).reshape(90, 2) % 13 == 0), np.where(k % 3, "NA", "v")
+    for fitted in (XManClassifier(()).fit(whole, y), XManClassifier(()).fit(holes, y),
+                   XManClassifier(()).partial_fit(whole, y).partial_fit(holes, y)):
+        assert {*fitted.predict(holes)} <= {"NA", "v"} == {*fitted.classes_} and fitted.n_features_in_ == 2
+    assert XManClassifier(()).fit(whole, k % 45).classes_.size == 45
+    for X, goal, words in ((whole, y[1:], "inconsistent numbers of samples"), (whole[:0], y[:0], "no rows"), (
+            whole.assign(l=[[1]] * 90), y, "leave that column out"), (whole[["word"]].assign(word="p"), y, "no column tells")):
+        with pytest.raises(ValueError, match=words) as caught:
+            XManClassifier(()).fit(X, goal)
+        assert "--" not in str(caught.value)

@@ -108,7 +108,7 @@ def test_a_result_without_a_table_predicts_rows_as_it_was_given_them(tmp_path):
 @pytest.mark.parametrize("call, words", [
     (lambda: tables.prepared(X, NAMES[:-1]), "119 targets for 120 rows"), (lambda: tables.prepared(3), "not a int"),
     (lambda: tables.prepared({"a": [1, 2], "b": [1]}), "no table"),
-    (lambda: tables.prepared({"a": [[1], [2]], "y": [0, 1]}), "--ignore a"),
+    (lambda: tables.prepared({"a": [[1], [2]], "y": [0, 1]}), "which xman does not read; leave that column out"),
     (lambda: tables.prepared(COLUMNS, "sise"), "did you mean 'size'")], ids=range(5))
 def test_what_is_no_table_is_a_sentence(call, words):
     with pytest.raises(TableError, match=words):

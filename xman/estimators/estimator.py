@@ -136,7 +136,7 @@ class Estimator:
         from sklearn.utils.class_weight import compute_sample_weight
         from sklearn.utils.validation import _check_sample_weight
 
-        X = self._numbers(X, y, first)
+        X = self._numbers(X, first)
         X, y = self._read(X, y, first, **reading)
         if hasattr(self, "prepared_"):
             names = [column.name for column in self.prepared_.columns]
@@ -151,15 +151,15 @@ class Estimator:
             sample_weight = of_classes if sample_weight is None else of_classes * sample_weight
         return (X, y), sample_weight
 
-    def _numbers(self, X: Any, y: Any, first: bool) -> Any:
+    def _numbers(self, X: Any, first: bool) -> Any:
         """Rows of numbers of a frame that has columns of words, truth values or dates; other rows as they
         are. first: its columns are learnt."""
         if first:
             vars(self).pop("prepared_", None)
-            if not hasattr(X, "columns") or np.asarray(X).dtype.kind in "iuf" or len(X) != len(y):
+            if not hasattr(X, "columns") or np.asarray(X).dtype.kind in "iuf":
                 return X
-            goals = np.asarray(y).reshape(len(X), -1)[:, 0]
-            self.prepared_ = prepared(X, goals, task="classify" if self.STRATIFIED else "regress")
+            # numbers for targets: y is scikit-learn's to judge, and "NA" may be a class
+            self.prepared_ = prepared(X, np.arange(len(X)), task="regress")
         return self.prepared_.features(X) if hasattr(self, "prepared_") else X
 
     def _model(self, features: int, outputs: int, dtype: Any) -> XMan:
@@ -194,7 +194,7 @@ class Estimator:
         from sklearn.utils.validation import check_is_fitted, validate_data
 
         check_is_fitted(self, "parameters_")
-        X = (self._numbers(X, None, False) if hasattr(self, "prepared_")
+        X = (self._numbers(X, False) if hasattr(self, "prepared_")
              else validate_data(self, X, reset=False, **ROWS))
         return predict(self.model_, self.parameters_, X, of)
 
@@ -218,7 +218,8 @@ ABOUT = """
     engine, progress: as there. random_state: of the parameters' beginning, the order of rows and what is
     drawn. Fitted it has model_, parameters_ by name, history_, reason_, n_iter_, n_features_in_ and
     feature_names_in_, and, without hidden layers, coef_ and intercept_. X may be a frame with columns of words,
-    truth values and dates, which become numbers as `tables.prepared` says.
+    truth values and dates, which become numbers as `tables.prepared` says: there cells may be missing, in `fit`
+    and in `predict`; in arrays, and in frames of floats and whole numbers alone, none may.
 """
 
 
@@ -259,7 +260,7 @@ class Classifier(Estimator):
         from sklearn.utils.multiclass import check_classification_targets
         from sklearn.utils.validation import column_or_1d, validate_data
 
-        X, y = validate_data(self, X, y, reset=first, **ROWS)
+        X, y = validate_data(self, X, y, reset=first or hasattr(self, "prepared_"), **ROWS)
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
         if first:
@@ -285,7 +286,8 @@ class Regressor(Estimator):
     def _read(self, X: Any, y: Any, first: bool) -> tuple[Any, np.ndarray]:
         from sklearn.utils.validation import validate_data
 
-        X, y = validate_data(self, X, y, reset=first, multi_output=True, y_numeric=True, **ROWS)
+        reset = first or hasattr(self, "prepared_")
+        X, y = validate_data(self, X, y, reset=reset, multi_output=True, y_numeric=True, **ROWS)
         if first:
             self.flat_, self.outputs_ = y.ndim == 1, math.prod(y.shape[1:])
         y = y.reshape(len(y), -1).astype(X.dtype, copy=False)

@@ -27,8 +27,8 @@ def column_kind(chunks: Any, name: str, day_first: bool, decimal: str | None,
             (least := pc.min(chunks).as_py()) and least >= 190001 and least == int(least)):
         return arrow_kind.replace("null", "number"), ""
     if arrow_kind not in ("text", "number"):
-        raise TableError(f"the column {name!r} holds {chunks.type}, which xman does not read; leave it out with "
-                         f"--ignore {name}")
+        raise TableError(f"the column {name!r} holds {chunks.type}, which xman does not read; leave that column "
+                         "out")
     words = (texts(chunks) if arrow_kind == "text" else as_words(chunks)).drop_null()
     if not len(words):
         return "number", ""

@@ -96,7 +96,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     if isinstance(target, int) or isinstance(target, Hashable) and str(target) in table.column_names:
         target = str(target)
     if not isinstance(target, (str, type(None))):
-        table, target = table.append_column("target", as_column(target, table.num_rows)), "target"
+        column, target = as_column(target, table.num_rows), fresh("target", {*table.column_names})
+        table = table.append_column(target, column)
     names, ignore = list(table.column_names), [ignore] if isinstance(ignore, str) else ignore
     category = [category] if isinstance(category, str) else category
     for word, name in [*[("target", target)] * (target is not None), *(("ignore", name) for name in ignore),
@@ -119,6 +120,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         numbers_of_rows - {*ignore})
     labelled = with_target(table[target], target, notes)
     goal, classes, y = target_facts(table[target].take(labelled), target, task, day_first, decimal, notes)
+    told = len(notes)
     rows = (labelled if rows is None else rows(y, labelled) if callable(rows)
             else np.intersect1d(np.arange(table.num_rows)[rows], labelled))
     training, y = table.take(rows), y[np.searchsorted(labelled, rows)]
@@ -143,7 +145,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         more = f" and {len(constants) - 3} others are such" if len(constants) > 3 else ""
         notes.append(f"{', '.join(constants[:3])}{more}: nothing is learnt from that, and the place is kept")
     if len(constants) == len(columns):
-        raise TableError(f"no column tells rows apart: {'; '.join(notes)[:1000]}")
+        raise TableError(f"no column tells rows apart: {'; '.join(notes[told:])[:1000]}")
     notes += leaks(columns, arrays, y, target)
     steps, output = lines(columns, [*map(statistics_of, columns, arrays)], registers)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
