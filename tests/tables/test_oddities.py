@@ -127,6 +127,15 @@ def test_na_in_eight_spellings_is_missing(read):
     assert np.isfinite(data.features(table)).all()
 
 
+def test_words_that_count_as_missing_are_said(read):
+    rows = [f"{k},{['NA', 'x', 'z', ''][k % 4]},{['None', 'NA', 'u', 'v'][k // 2 % 4]}" for k in range(40)]
+    _, data = read("size,town,kind\n" + "\n".join(rows))
+    assert any("20 rows without a target 'kind' left out, with 'None' (10), 'NA' (10) read as missing" in x for x in data.remarks)
+    assert "'town' has 'NA' (5) read as missing; write another word where it is not" in data.remarks
+    with pytest.raises(TableError, match="nothing to learn; .* left out, with 'NA' .10. read as missing"):
+        read("size,kind\n" + "".join(f"{k},{['NA', 'u'][k % 2]}\n" for k in range(20)))
+
+
 def test_infinity_counts_as_missing(read):
     words = ["inf", "-inf", "Infinity", "-Infinity"]
     table, data = read("x,y\n" + "".join(f"{words[i] if i < 4 else i},{c}\n" for i, _, c in ROWS))

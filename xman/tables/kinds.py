@@ -43,6 +43,17 @@ def column_kind(chunks: Any, name: str, day_first: bool, decimal: str | None,
     return ("category" if different <= max(FEW, len(words) / 2) and different <= 50 * COMMON else "text"), ""
 
 
+def missing_words(chunks: Any) -> str:
+    """'NA' (3), 'None' (1): the words among strings that count as missing cells, though each may be a word as
+    good as any; "" if there is none."""
+    if cell_kind(chunks.type) != "text":
+        return ""
+    pc, words = arrow().compute, chunks.cast("string")
+    words = pc.utf8_trim_whitespace(words.filter(pc.is_null(texts(words)))).to_pylist()
+    counts = Counter(word for word in words if word and any(map(str.isalpha, word)))
+    return ", ".join(f"{word!r} ({n:,})" for word, n in counts.most_common(3))
+
+
 def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, decimal: str | None,
                  notes: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
     """The target as a column, its classes, and its cells. notes: gets the sentence that names the task."""
@@ -75,7 +86,7 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, deci
     counts = Counter(targets.tolist())
     if len(counts) < 2:
         raise TableError(f"the target {name!r} is {str(targets[0])!r} in every row, so there is nothing to "
-                         "learn; --target names another column")
+                         f"learn; --target names another column{''.join(f'; {note}' for note in notes)}")
     if len(counts) > max(FEW, len(targets) / 2):
         raise TableError(f"the target {name!r} has {len(counts):,} classes in {len(targets):,} rows, too many "
                          "to learn; --target names another column, --task regress fits numbers")

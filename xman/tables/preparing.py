@@ -17,7 +17,7 @@ from ..notation import WORDS
 from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, arrow, first_line, of_frame
-from .kinds import COMMON, column_kind, leaks, summary, target_cells, target_facts, useless
+from .kinds import COMMON, column_kind, leaks, missing_words, summary, target_cells, target_facts, useless
 from .splits import with_target
 from .statistics import Moments, Words, moments, word_statistics
 
@@ -132,6 +132,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         if name in category:
             kind, spelling = "category", (spelling or "1.5") if kind == "number" else ""
         column = Column(name, register_of(name, registers), kind, spelling)
+        if kind in ("category", "text") and (words := missing_words(chunks)):
+            notes.append(f"{name!r} has {words} read as missing; write another word where it is not")
         array = cells(chunks, column, "the table")
         profile.append((name, kind, *summary(array, kind)))
         reason = useless(array, kind)

@@ -109,7 +109,8 @@ def options(form: Form, block: int = 2 ** 20) -> tuple[Any, Any, Any]:
     place = {"skip_rows": form.header, "encoding": form.encoding, "block_size": block}
     return (csv.ReadOptions(column_names=form.names, **place),
             csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
-            csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types))
+            # which words count as missing is said later, with the column
+            csv.ConvertOptions(null_values=[""], strings_can_be_null=True, column_types=types))
 
 
 def of_text(text: bytes, form: Form) -> pyarrow.Table:

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import refuse_unknown
 from .columns import Column, cells
 from .frames import TableError, arrow, cell_kind
-from .kinds import absent, column_kind
+from .kinds import absent, column_kind, missing_words
 from .readers import DataError
 from .spellings import spelling_of, texts
 
@@ -17,14 +17,15 @@ from .spellings import spelling_of, texts
 def with_target(chunks: Any, name: str, notes: list[str]) -> np.ndarray:
     """The numbers of the rows whose target is not missing. notes: gets a sentence on the others."""
     pc = arrow().compute
-    words = texts(chunks) if cell_kind(chunks.type) in ("text", "null") else chunks
+    words, classes = texts(chunks) if cell_kind(chunks.type) in ("text", "null") else chunks, missing_words(chunks)
     if words is not chunks and spelling_of(words.drop_null().unique())[0]:
-        words = texts(chunks, is_number=True)
+        words, classes = texts(chunks, is_number=True), ""
     missing = np.asarray(pc.is_null(words, nan_is_null=True))
     if missing.all():
         raise TableError(f"the target {name!r} is missing in every row; --target names another column")
     if missing.any():
-        notes.append(f"{(n := int(missing.sum())):,} row{'s' * (n > 1)} without a target {name!r} left out")
+        notes.append(f"{(n := int(missing.sum())):,} row{'s' * (n > 1)} without a target {name!r} left out"
+                     + f", with {classes} read as missing; write another word where it is a class" * bool(classes))
     return np.flatnonzero(~missing)
 
 
