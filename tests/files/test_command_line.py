@@ -309,3 +309,27 @@ def test_standard_input_is_a_table_and_what_cannot_be_written_is_said_before_any
     assert "no/p.csv cannot be written" in run("predict", "m.safetensors", "t.csv", "--out", "no/p.csv")[2]
     out = run("train", "logreg", "--data", "t.csv", "--checkpoint", "run", "--epochs", "3", "--quiet", "--optimizer", "adam")[1]
     assert "all 3 epochs done: the checkpoint had 5, and nothing was trained" in out
+
+
+@pytest.fixture
+def asked(run, tmp_path):
+    """asked(lines) -> (exit status, output, errors) of predictions of these lines, of columns p and q."""
+    (tmp_path / "t.csv").write_text("p,q,y\n" + "".join(f"{k % 5},{'uv'[k % 2]},{k % 5 + 10 * (k % 2)}.5\n" for k in range(40)))
+    run("train", "linear", "--data", "t.csv", "--l2", "0.1", "--quiet", "--save", "m.safetensors")
+    return lambda lines: run("predict", "m.safetensors", "-", stdin=lines)
+
+
+def test_standard_input_is_json_or_csv(asked):
+    csv = asked("p,q\n1,u\n2,v\n3,\n")
+    assert csv[0] == 0 and csv[1].count("\n") == 4
+    for lines in ('{"p": 1, "q": "u"}\n{"q": "v", "p": 2}\n\n{"p": 3}\n', '[{"p": 1, "q": "u"},\n{"p": 2, "q": "v"}, {"p": 3}]',
+                  '[\n{"p": 1, "q": "u"}, {"p": 2, "q": "v"}, {"p": 3}\n]', '{"p": [1, 2, 3], "q": ["u", "v", null]}',
+                  '["p", "q"]\n[1, "u"]\n[2, "v"]\n[3, null]'):
+        assert asked(lines) == csv
+
+
+def test_json_that_is_no_row_is_a_sentence_with_its_line(asked):
+    for lines, words in (('{"p": 1}\n', "line 1 lacks the column 'q'"), ('{"p": 1, "q": "u"}\n2,u\n', "line 2: found '2,u"),
+                         ('{"p": 1, "q": "u"}\n{"p": "x"}', "line 2, column 'p': found 'x'"), ("[\n{", "this is no JSON")):
+        status, _, err = asked(lines)
+        assert status == 2 and words in err

@@ -20,9 +20,10 @@ from ..files.model import Strange, strange_text
 from ..files.reports import judgement_of, report_text
 from ..tables import TableError, batches
 from ..tables.columns import sizes
-from ..tables.frames import arrow
+from ..tables.formats import begins_json, table_of_json, text_of
+from ..tables.frames import arrow, of_frame
 from ..tables.readers import PIXEL, images, read_libsvm, read_titles, targets
-from ..tables.reading import file_kind, files_of, formed, of_text
+from ..tables.reading import Form, file_kind, files_of, formed, of_text
 from ..tables.splits import with_target
 from ..train.loaders import SPLITS, kind_of_file
 from .commands import json_terms, xman
@@ -40,7 +41,7 @@ MODEL = click.argument("model", metavar="MODEL")
     --out    FILE.csv|FILE.parquet  Where to write.  [default: standard output]
     {READING}""")
 def predict(model, source, proba, out, header, zero_based) -> None:
-    """Predict the rows of a table: of FILE, or with - those of standard input, line by line."""
+    """Predict the rows of a table: of FILE, or with - those of standard input, CSV or JSON, line by line."""
     read_model, strange = load(model), {}
     if source == "-":
         pieces = of_lines(read_model, header, strange)
@@ -111,21 +112,42 @@ def pieces_of(model: Model, source: str, header: bool | None,
 
 
 def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np.ndarray]:
-    """The outputs for lines of CSV from standard input, one by one; the first line may name the columns."""
-    columns, form = [[c.name for c in model.columns], model.settings.get("names", [])], None
+    """The outputs for lines from standard input, one by one: of CSV, of which the first may name the columns,
+    or an object of JSON each. Other JSON is read whole."""
+    columns = [[c.name for c in model.columns], model.settings.get("names", [])]
+    form: Form | None = None
+    names: dict[str, None] = {}  # of the objects so far: what a later one leaves out is missing
+    where = "standard input"
     for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
         if not line.strip():
             continue
-        if form is None:
-            form = formed("standard input", line, header, columns)
-            if form.header:
+        if not (form or names):
+            if begins_json(text_of(line).strip()):
+                if not (names := dict.fromkeys(row_in(line))):
+                    document = line + sys.stdin.buffer.read()
+                    yield model.outputs(table_of_json(document, where), where, strange)
+                    return
+            elif (form := formed(where, line, header, columns)).header:
                 continue
-            header = None
         try:
-            yield model.outputs(of_text(line, form), "standard input", strange)
+            if not form and not (row := row_in(line)):
+                raise TableError(f"{where}: found {text_of(line)[:40]!r}, wanted an object of JSON as above")
+            table = of_text(line, form) if form else of_frame([names | row])
+            names |= dict.fromkeys(row if names else ())
+            yield model.outputs(table, where, strange)
         except TableError as error:
             words = re.sub(", row [0-9]+", "", str(error))
-            raise TableError(words.replace("standard input", f"standard input, line {number}", 1)) from None
+            raise TableError(words.replace(where, f"{where}, line {number}", 1)) from None
+
+
+def row_in(line: bytes) -> dict[str, Any]:
+    """The row that is an object of JSON in a line; {} for what is none, such as an object of columns."""
+    try:
+        document = json.loads(text_of(line))
+    except ValueError:
+        return {}
+    is_row = isinstance(document, dict) and not all(isinstance(x, (list, dict)) for x in document.values())
+    return document if is_row else {}
 
 
 def write_csv(names: list[str], pieces: Iterable[np.ndarray], file: Any) -> None:

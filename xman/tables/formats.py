@@ -48,10 +48,8 @@ def content_kind(path: Path) -> str:
         raise TableError(f"{path}: this is {other}, which xman does not read; write it as CSV or Parquet")
     with unpacked(path) as file:
         text = text_of(file.read(2 ** 16)).strip()
-    with suppress(ValueError):
-        return "json" * isinstance(json.loads(text.partition("\n")[0]), (dict, list))
     is_packed = head.startswith((b"PK\x03\x04", *PACKED))
-    return "json" if re.match(r'\[\s*[\[{]|\{\s*"', text) else "csv" * is_packed
+    return "json" if begins_json(text) else "csv" * is_packed
 
 
 def text_of(text: bytes) -> str:
@@ -147,10 +145,21 @@ def distinct(path: str | Path, names: Sequence[str]) -> list[str]:
 
 
 def from_json(path: Path, rows: int | None) -> Iterator[Any]:
-    """A list of objects or of lists, an object of columns, or an object or a list a line; also inside of an
-    object, beside what is no table."""
     with unpacked(path) as file:
-        text = text_of(file.read())
+        yield table_of_json(file.read(), path)
+
+
+def begins_json(text: str) -> bool:
+    """Whether a text is JSON by its first line; [1, 2) is an interval in a table of another kind."""
+    with suppress(ValueError):
+        return isinstance(json.loads(text.partition("\n")[0]), (dict, list))
+    return re.match(r'\[\s*[\[{]|\{\s*"|[\[{]\s*$', text) is not None
+
+
+def table_of_json(content: bytes, path: str | Path) -> Any:
+    """The table of a list of objects or of lists, of an object of columns, or of an object or a list a line;
+    also inside of an object, beside what is no table. TableError names the path."""
+    text = text_of(content)
     try:
         document = json.loads(text)
     except ValueError:
@@ -170,12 +179,12 @@ def from_json(path: Path, rows: int | None) -> Iterator[Any]:
         if not all(isinstance(name, str) for name in names) or {*map(len, lines)} - {len(names)}:
             raise TableError(f"{path}: found lists of cells; wanted objects, or as the first list the names of "
                              "columns")
-        return (yield of_rows(path, names, lines))
+        return of_rows(path, names, lines)
     if isinstance(document, dict):
         is_columns = all(isinstance(values, (list, dict)) for values in document.values())
         cells = lambda values: [*values.values()] if isinstance(values, dict) else values
         document = {name: cells(values) for name, values in document.items()} if is_columns else [document]
-    yield of_frame(document)
+    return of_frame(document)
 
 
 READERS = dict(parquet=parquet, feather=feather, orc=orc, sqlite=sqlite, xlsx=xlsx, json=from_json)
