@@ -81,31 +81,33 @@ def refuse_overwriting(ctx: click.Context) -> None:
     taken: dict[Any, str] = {}
     for param in names if outputs else ():
         value = ctx.params[param.name]
-        if param not in outputs and value and (isinstance(param, click.Argument) or "FILE" in str(param.metavar)):
+        may_name_files = isinstance(param, click.Argument) or "FILE" in str(param.metavar)
+        if value and may_name_files and param not in outputs:
             for word in value if isinstance(value, (tuple, list)) else (value,):
-                taken |= dict.fromkeys(map(file_of, read_by(str(word))), f"what {names[param]} reads")
+                files = map(file_identity, files_named(str(word)))
+                taken |= dict.fromkeys(files, f"what {names[param]} reads")
     for param, path in outputs.items():
         if path.exists() and not path.is_file():  # a terminal or a pipe
             continue
-        if use := taken.get(file := file_of(path)):
+        if use := taken.get(file := file_identity(path)):
             raise XManError(f"{names[param]}: {path} is {use}; name another file")
         taken[file] = f"the file of {names[param]}, too"
 
 
-def file_of(path: Path) -> Any:
+def file_identity(path: Path) -> Any:
     """What all names of one file have in common, through links and dots."""
     status = path.stat() if path.exists() else None
     return (status.st_dev, status.st_ino) if status else path.resolve()
 
 
-def read_by(word: str) -> list[Path]:
-    """The files that a word may stand for: FILE, FILE:Class, NAME=@FILE, the parts of FILE, or of a folder."""
+def files_named(word: str) -> list[Path]:
+    """The files that a word may mean: FILE, FILE:Class, NAME=@FILE, parts of FILE, tables of a folder."""
     from ..tables.formats import file_kind  # here, since few commands write files
     from ..train.loaders import SPLITS
     path = Path(word)
     stem = path.with_suffix("") if path.suffix in SPLITS else path
-    names = path, Path(word.partition(":")[0]), Path(word.partition("@")[2]), *(Path(f"{stem}{x}") for x in SPLITS)
-    files = [x for x in names if x.is_file()]
+    names = word, word.partition(":")[0], word.partition("@")[2], *(f"{stem}{x}" for x in SPLITS)
+    files = [x for x in map(Path, names) if x.is_file()]
     return files + [x for x in path.iterdir() if file_kind(x)] if path.is_dir() else files
 
 

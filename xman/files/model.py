@@ -33,9 +33,10 @@ class Model(NamedTuple):
 
     steps: the list. values: the parameters, which are all inputs but the columns. columns: the columns of the
     table, in the order of training. output: the register of the predictions: (rows, classes), or (rows, 1) or
-    (rows,) for a number. classes: the labels in the order of the output's columns. target: the name of the predicted
-    column. settings: other facts about the training, in JSON's terms. spelling: of the target, as a Column's.
-    entries: of all registers for one row, where the list is from a file, to bound what it takes; else 0.
+    (rows,) for a number. classes: the labels in the order of the output's columns. target: the name of the
+    predicted column. settings: other facts about the training, in JSON's terms. spelling: of the target, as a
+    Column's. entries: of all registers for one row, where the list is from a file, to bound what it takes;
+    else 0.
     """
     steps: WengertList
     values: dict[str, np.ndarray]

@@ -17,7 +17,8 @@ from .spellings import spelling_of, texts
 def with_target(chunks: Any, name: str, notes: list[str]) -> np.ndarray:
     """The numbers of the rows whose target is not missing. notes: gets a sentence on the others."""
     pc = arrow().compute
-    words, classes = texts(chunks) if cell_kind(chunks.type) in ("text", "null") else chunks, missing_words(chunks)
+    words = texts(chunks) if cell_kind(chunks.type) in ("text", "null") else chunks
+    classes = missing_words(chunks)
     if words is not chunks and spelling_of(words.drop_null().unique())[0]:
         words, classes = texts(chunks, is_number=True), ""
     missing = np.asarray(pc.is_null(words, nan_is_null=True))
@@ -25,7 +26,8 @@ def with_target(chunks: Any, name: str, notes: list[str]) -> np.ndarray:
         raise TableError(f"the target {name!r} is missing in every row; --target names another column")
     if missing.any():
         notes.append(f"{(n := int(missing.sum())):,} row{'s' * (n > 1)} without a target {name!r} left out"
-                     + f", with {classes} read as missing; write another word where it is a class" * bool(classes))
+                     + f", with {classes} read as missing; write another word where it is a class"
+                     * bool(classes))
     return np.flatnonzero(~missing)
 
 

@@ -31,7 +31,7 @@ from ..options import JSON, READING, option_table, received
 from ..sources import MODELS, costs_of, penalties_of, sha256
 from .pages import (
     facts_of,
-    of_rows,
+    model_of_features,
     print_network,
     print_result,
     rows_and_pairs,
@@ -190,7 +190,7 @@ def train(model, data, warm_up, together, restarts, timeout, threads, cost, cali
         raise XManError("--calibrate is for classes, and takes validation rows: leave their fraction above 0")
     corrections = ({"costs": costs} if costs else {}) | ({"temperature": 1.0} if calibrate else {})
     if options["save"] or options["report"] or corrections:  # what would fail after training fails now
-        model_of_start = of_rows(plan.network, {}, plan.data, corrections)
+        model_of_start = model_of_features(plan.network, {}, plan.data, corrections)
         X, _ = next(iter(rows_and_pairs(plan.data.train)[1]))
         model_of_start.labels(model_of_start.outputs(X[:1]))
     if not quiet and not options["as_json"]:

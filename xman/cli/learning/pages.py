@@ -159,7 +159,7 @@ def tested(network: XMan, result: Result, data: Dataset, facts: dict[str, Any]) 
                       for X, y in pairs)
         error = data.prepared.scale[1] * np.sqrt(squares / rows)
     elif {"costs", "temperature"} & {*facts}:
-        model = of_rows(network, result.parameters, data, facts)
+        model = model_of_features(network, result.parameters, data, facts)
         outputs, truth = zip(*((model.outputs(X), y) for X, y in pairs), strict=True)
         labels = np.array(data.classes, object)[np.concatenate(truth)]
         judgement = judgement_of(model, np.concatenate(outputs), labels)
@@ -169,7 +169,8 @@ def tested(network: XMan, result: Result, data: Dataset, facts: dict[str, Any]) 
     return measured | {"test_rows": rows, "test_majority": majority}
 
 
-def of_rows(network: XMan, parameters: dict[str, np.ndarray], data: Dataset, facts: dict[str, Any]) -> Model:
+def model_of_features(network: XMan, parameters: dict[str, np.ndarray], data: Dataset,
+                      facts: dict[str, Any]) -> Model:
     """The model that reads rows of numbers, as data has them, with the costs and the temperature of facts."""
     model = trained(network, parameters, None, facts, data.prepared.shape, data.classes)
     return model.tempered(facts["temperature"]) if "temperature" in facts else model
