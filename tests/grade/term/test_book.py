@@ -57,11 +57,18 @@ def test_the_name_of_a_file_tells_who_and_when(name, who, at, late, version):
     assert (hand_in.who, hand_in.at and hand_in.at.isoformat(), hand_in.late, hand_in.version) == ((who,), at, late, version)
 
 
-def test_a_time_in_a_name_that_is_none_or_has_no_zone_is_refused():
-    with pytest.raises(XManError, match="is no time"):
-        hand_in_of("ada 2026-11-31T23:58.py", ZONE)
-    with pytest.raises(XManError, match="without a zone"):
-        hand_in_of("ada 2026-11-30T23:58.py", None)
+@pytest.mark.parametrize("time", ["2026-11-31T23:58", "2026-11-30T25:00", "0000-01-01T00:00", "0001-01-01T00:00",
+                                  "9999-12-31T23:59-14:00", "2026-11-30T23:58+99:99"])
+def test_a_time_in_a_name_that_is_none_is_said_of_that_student_and_the_others_have_their_marks(term, record, time):
+    made = book(term(DUE), record(f"Ada Lovelace {time}.py", 70.0), record("Grace Hopper 2026-11-07T10:00.py", 80.0))
+    assert marks(made) == {"Ada": 70, "Grace": 70, "Ü,": 0}
+    assert f"Ada Lovelace, one: no time of hand-in is known ('Ada Lovelace {time}.py': '" in marks_table(made)
+    assert "is no time): taken as in time" in marks_table(made)
+
+
+def test_a_time_in_a_name_without_a_zone_is_said_of_that_student():
+    hand_in = hand_in_of("ada 2026-11-30T23:58.py", None)
+    assert hand_in.who == (("ada",),) and hand_in.at is None and "without a zone" in hand_in.trouble
 
 
 EXPORT = """---

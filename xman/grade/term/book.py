@@ -127,7 +127,8 @@ def mark_of(rules: Rules, student: Student, works: list[tuple[Record, HandIn]], 
     if due and hand_in.late:
         remarks.append(f"LATE, says the platform, and not by how much: write it under [{rules.name}.times]")
     elif due and not hand_in.at:
-        remarks.append("no time of hand-in is known: taken as in time")
+        trouble = f" ({hand_in.trouble})" * bool(hand_in.trouble)
+        remarks.append(f"no time of hand-in is known{trouble}: taken as in time")
     if any(grader_errors(record)):
         remarks.append("THE GRADER FAILED: mend it and run it again, since what it lost counts as 0")
     days = days_late(hand_in.at - grace, due) if due and hand_in.at else 0

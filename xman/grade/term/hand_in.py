@@ -38,15 +38,19 @@ BROKEN = ValueError, KeyError, TypeError, AttributeError  # what metadata of ano
 
 
 class HandIn(NamedTuple):
-    """who: the words for each submitter. at: when, if that is known. late: the platform says no more."""
+    """who: the words for each submitter. at: when, if that is known. late: the platform says no more.
+
+    trouble: why the time that is given is none.
+    """
     who: tuple[tuple[str, ...], ...]
     at: datetime.datetime | None = None
     late: bool = False
     version: int = 0
+    trouble: str = ""
 
 
 def hand_in_of(name: str, zone: datetime.tzinfo | None) -> HandIn:
-    """What the name of a file or folder tells. XManError for a time without zone."""
+    """What the name of a file or folder tells. The student chose it: a time that is none stops no class."""
     for pattern in (MOODLE, AUTOLAB, CANVAS):
         if match := pattern.fullmatch(name):
             words = match.groupdict()
@@ -57,20 +61,24 @@ def hand_in_of(name: str, zone: datetime.tzinfo | None) -> HandIn:
     stem = ENDINGS.sub("", name)
     if match := DATED.fullmatch(stem):
         clock = f"{match['date']}T{match['h']}:{match['m']}:{match['s'] or '00'}{match['offset'] or ''}"
-        return HandIn(((match["name"],),), time_of(clock, zone, repr(name[:80])))
+        try:
+            return HandIn(((match["name"],),), time_of(clock, zone, repr(name[:80])))
+        except XManError as error:
+            return HandIn(((match["name"],),), trouble=str(error))
     return HandIn(((stem,),))
 
 
 def time_of(time: Any, zone: datetime.tzinfo | None, where: str) -> datetime.datetime:
     """The moment of an ISO text, or of YAML's own; the earlier one of a time that clocks show twice."""
-    if not isinstance(time, datetime.datetime):
-        # Python 3.10 knows no Z, no offset without a colon, and six digits of a second
-        text = re.sub(r"(\.\d{6})\d+", r"\1", str(time)).replace("Z", "+00:00")
-        text = re.sub(r"([+-]\d\d)(\d\d)$", r"\1:\2", text)
-        try:
-            time = datetime.datetime.fromisoformat(text)
-        except ValueError:
-            raise XManError(f"{where}: {text!r} is no time") from None
+    # Python 3.10 knows no Z, no offset without a colon, and six digits of a second
+    text = re.sub(r"(\.\d{6})\d+", r"\1", str(time)).replace("Z", "+00:00")
+    text = re.sub(r"([+-]\d\d)(\d\d)$", r"\1:\2", text)
+    try:
+        time = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        time = datetime.datetime.min
+    if not 1 < time.year < 9999:  # UTC, and days of lateness, have to lie within Python's years too
+        raise XManError(f"{where}: {text!r} is no time")
     if time.tzinfo is None and zone is None:
         raise XManError(f'{where} has a time without a zone: write zone = "Europe/Berlin" into term.toml')
     return time if time.tzinfo else time.replace(tzinfo=zone)
