@@ -6,6 +6,7 @@ import pytest
 
 from xman.errors import XManError
 from xman.grade.submissions.notebook import notebook_program
+from xman.grade.submissions.submission import program_among
 
 
 def notebook(*cells, **more):
@@ -48,3 +49,18 @@ def test_another_is_refused_with_a_sentence(data, said):
 def test_a_long_chain_of_assignments_costs_no_more_than_its_lines():
     chain = "\n".join(f"a{k} = a{k + 1}" for k in range(3000))
     assert program(chain + "\ndef f(): return a0").count("\n\n") == 3000
+
+
+DONE, STARTER = "import math\n\n\ndef f(x):\n    a = x\n\n    return a\n", "def f(x):\n    pass\n"
+
+
+@pytest.mark.parametrize("file", ["stats.py", "work/stats.py", "other.py"])
+def test_a_notebook_beside_an_unfinished_program_of_its_name_is_not_passed_over(file):
+    with pytest.raises(XManError, match="holds 'stats.ipynb' and '.*', which define different things"):
+        program_among({file: STARTER.encode(), "stats.ipynb": notebook(DONE)}, "stats", "'ada.zip'")
+
+
+@pytest.mark.parametrize("name, cell", [("stats.ipynb", DONE), ("stats.ipynb", "print(1)"), ("trials.ipynb", STARTER)])
+def test_a_program_counts_beside_a_notebook_that_has_no_more_or_another_name(name, cell):
+    text = ("# %%\n" + DONE).replace("\n", "\r\n").encode()
+    assert program_among({"stats.py": text, name: notebook(cell)}, "stats", "'ada.zip'") == text

@@ -67,6 +67,22 @@ def program_among(files: dict[str, bytes], module: str, source: str) -> bytes:
         raise XManError(f"{source} holds {file_name} more than once: {listed}" if named else
                         f"there is no file {file_name} in {source}: it holds "
                         f"{listed}{nearest(file_name, programs.values())}")
-    if not files[candidates[0]].strip():
+    program = files[candidates[0]]
+    if not program.strip():
         raise XManError(f"the file {candidates[0]!r} in {source} is empty")
-    return files[candidates[0]]
+    stems = module, PurePosixPath(candidates[0]).stem
+    for name in notebooks:
+        if PurePosixPath(name).stem in stems and has_more(files[name], program):
+            raise XManError(f"{source} holds {name[:80]!r} and {candidates[0][:80]!r}, which define "
+                            "different things: hand in one of them")
+    return program
+
+
+def has_more(notebook: bytes, program: bytes) -> bool:
+    """Whether a notebook defines what a program has not, or otherwise; jupytext keeps the two alike."""
+    try:
+        paragraphs = notebook_program(notebook, "").split(b"\n\n")
+    except XManError:  # nothing in it could be graded
+        return False
+    text = program.replace(b"\r\n", b"\n")
+    return any(paragraph not in text for paragraph in paragraphs)
