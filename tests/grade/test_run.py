@@ -298,6 +298,7 @@ def test_no_command_takes_a_folder_of_grades_from_the_current_folder(folder, gra
 
 @pytest.mark.parametrize("spoil, said", [
     (("points=100", "points=90"), "90 points"), (("from xman", "from xmen"), "No module named 'xmen'"),
+    (("import assignment", "import assignment as homework"), "grading.py has no variable assignment that is an Assignment"),
     (('"the square", points', '"", points'), None)])
 def test_an_assignment_that_is_wrong_is_said_when_it_is_loaded(folder, spoil, said):
     path = folder / "assignments" / "work" / "grading.py"

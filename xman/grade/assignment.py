@@ -17,7 +17,6 @@ import hmac
 import importlib.machinery
 import importlib.util
 import sys
-import types
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -173,7 +172,7 @@ def keep_apart(what: str, folder: Path, inside: str, submissions: Iterable[Path]
 
 def load_assignment(folder: Path) -> Assignment:
     """The assignment in a folder, with its graded parts. XManError if there is none, or a faulty one."""
-    assignment = package(folder, "grading").assignment
+    assignment = assignment_in(folder, "grading")
     empty = [task.title for task in assignment.tasks if not task.parts]
     titles = [part.title for task in assignment.tasks for part in task.parts]
     if empty or len(set(titles)) < len(titles) or abs(assignment.points - 100) > 1e-9:
@@ -204,13 +203,13 @@ def load_checks(folder: Path) -> Assignment:
     """The assignment in the folder of a hand-out, or public/: its tasks, with the checks of students."""
     if not (folder / "checks.py").is_file():
         raise XManError(f"{folder} is not a hand-out: it has no checks.py")
-    assignment = package(folder, "checks").assignment
+    assignment = assignment_in(folder, "checks")
     assignment.folder = folder
     return assignment
 
 
-def package(folder: Path, module: str) -> types.ModuleType:
-    """A module of a folder, which is taken for a package, so that its files can import each other."""
+def assignment_in(folder: Path, module: str) -> Assignment:
+    """That of a module of a folder, which is taken for a package, so that its files can import each other."""
     name = f"_assignment_{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]}"
     for loaded in [loaded for loaded in sys.modules if loaded.partition(".")[0] == name]:
         del sys.modules[loaded]
@@ -218,12 +217,16 @@ def package(folder: Path, module: str) -> types.ModuleType:
     spec.submodule_search_locations = [str(folder)]
     sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        return importlib.import_module(f"{name}.{module}")
+        assignment = getattr(importlib.import_module(f"{name}.{module}"), "assignment", None)
     except XManError:
         raise
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
         raise XManError(f"{folder / module}.py could not be imported: {message}") from error
+    if not isinstance(assignment, Assignment):
+        raise XManError(f"{folder / module}.py has no variable assignment that is an Assignment: write "
+                        "assignment = Assignment(NAME, title=TITLE), or import it")
+    return assignment
 
 
 def data_set(name: str) -> bytes:
