@@ -347,6 +347,7 @@ def test_a_folder_of_submissions_has_each_entry_as_one(put, tmp_path):
     put("class/carol.tar.gz", tarred(("wengert.py", CODE)))
     put("class/dora.v2.py", CODE)
     put("class/.DS_Store", b"1")
+    put("class/README.txt", b"from the platform")  # no student is called so: it would have 0 points
     put("class/__MACOSX/x", b"1")
     found = find([tmp_path / "class"], "wengert")
     assert [submission.name for submission in found] == ["alice", "bob", "carol", "dora.v2"]

@@ -16,26 +16,28 @@ from .harmless import harmless
 from .submission import HANDED_OUT, Submission
 
 ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.(gz|bz2|xz)|py|ipynb)$", re.IGNORECASE)
+README = re.compile(r"readme\.(txt|md|rst|html)", re.IGNORECASE)  # of the platform, or the instructor's own
 
 
 def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
     """The submissions at the paths: each a file, a folder with MODULE.py at its top, or a folder of such.
 
     A folder with MODULE.py and another submission beside it is a class in which a student chose this name.
-    Hidden files are skipped. XManError where there is nothing.
+    Hidden files and a README.txt are skipped. XManError where there is nothing.
     """
     submission_paths: dict[Path, None] = {}
     for path in map(Path, paths):
         try:
             place = path.resolve(strict=True)  # only a link that the user typed is followed
             names = sorted(os.listdir(place)) if place.is_dir() else ()
-            inside = [place / name for name in names if not passed_over(name)] if place.is_dir() else [place]
+            inside = [place / name for name in names if not (passed_over(name) or README.fullmatch(name))]
+            inside = inside if place.is_dir() else [place]
             alone = (os.path.lexists(place / f"{module}.py")
                      and not any(is_another(entry, module) for entry in inside))
         except (OSError, RuntimeError) as error:
             raise XManError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
         if not inside:
-            raise XManError(f"there is no submission in {path}: the folder is empty")
+            raise XManError(f"there is no submission in {path}")
         submission_paths.update(dict.fromkeys([place] if alone else inside))
     return with_slugs(submission_paths)
 
