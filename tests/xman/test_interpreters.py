@@ -365,6 +365,14 @@ def test_a_register_that_is_not_a_number_is_checked_too():
     assert check(LAYER, INPUTS, of="z2").ok
 
 
+@pytest.mark.parametrize("wrt", [None, ["weights"]])
+def test_a_check_names_the_input_without_a_value_and_the_nearest(wrt):
+    with pytest.raises(XManError, match="no value for the input 'weights'; did you mean 'wieghts'"):
+        check([("a", "square", ("weights",))], {"wieghts": 3.0}, wrt=wrt)
+    with pytest.raises(XManError, match="the values are a dictionary"):
+        check([("a", "square", ("weights",))], 3.0, wrt=wrt)
+
+
 def test_check_refuses_three_sides_an_empty_list_and_names_that_are_not_there():
     assert "1 or 2 sides, not 3" in refusal(check, LAYER, INPUTS, sides=3)
     assert "empty" in refusal(check, [], INPUTS)

@@ -13,7 +13,7 @@ from ops.walk import Misshapen
 
 from ..errors import XManError
 from ..interpreters import backprop, eval
-from ..interpreters.context import varies
+from ..interpreters.context import missing, varies, with_numpy_reals
 from ..notation import in_notebooks, shown
 from ..wengert import Steps, WengertList, checked_list, inputs_of, known_registers
 
@@ -84,8 +84,10 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
     (of,) = known_registers(steps, steps[-1][0] if of is None else of, "of", one=True)
-    inputs = {**values, **{x: np.asarray(v, complex if is_complex(v) else float) for x in steps.inputs
-                          if varies(v := values.get(x))}}
+    inputs = with_numpy_reals(values, ())
+    missing(steps, inputs)
+    inputs |= {x: np.asarray(v, complex if is_complex(v) else float) for x in steps.inputs
+               if varies(v := inputs[x])}
     wrt = [x for x in steps.inputs if varies(inputs.get(x))] if wrt is None else inputs_of(steps, wrt)
     if still := [x for x in wrt or steps.inputs or ["the list"] if not varies(inputs.get(x))]:
         raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give floats")
