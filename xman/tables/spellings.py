@@ -293,9 +293,14 @@ def in_the_way(words: Any, patterns: Mapping[str, str]) -> str:
                 "so counts as words: write 1.5, 2024-01-31 or 12:30 where it is one")
     others = (words.filter(pc.invert(matching(words, patterns[nearest]))).to_pylist()
               or [x for x in cells if not is_sound(arrow().array([x]), nearest)])
-    kind, examples = "date" if nearest in FORMS else "number", ", ".join(repr(x[:40]) for x in others[:3])
-    return (f"holds words among {kind}s, such as {examples}, and so counts as words: mend or empty those "
-            f"cells where it is a {kind} such as {nearest}")
+    kind, wrong = "date" if nearest in FORMS else "number", {*others}
+    right = next((x for x in cells if x not in wrong and is_sound(arrow().array([x]), nearest)), "")
+    for other in others[:3] if right else ():
+        if spelling_of(arrow().array([other]))[0] == kind:
+            return (f"holds {kind}s in several spellings, such as {right[:40]!r} and {other[:40]!r}, and so counts "
+                    "as words: write all of them alike")
+    return (f"holds words among {kind}s, such as {', '.join(repr(x[:40]) for x in others[:3])}, and so counts as "
+            f"words: mend or empty those cells where it is a {kind} such as {right[:40] or nearest}")
 
 
 def matching(words: Any, pattern: str) -> Any:
