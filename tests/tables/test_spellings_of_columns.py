@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from xman import tables
+from xman.tables import spellings
+from xman.tables.kinds import column_kind
 from xman.tables.spellings import dates, numbers, spelling_of, texts
 
 pa = pytest.importorskip("pyarrow")
@@ -195,6 +197,22 @@ def test_the_order_of_day_and_month_is_said_where_the_cells_do_not_tell():
 def test_what_is_no_number_and_no_date_counts_as_words_and_what_is_nearly_one_is_said(cells, words):
     kind, _, doubt = read_as(cells)
     assert kind == "" and words in doubt and bool(words) == bool(doubt)
+
+
+@pytest.mark.parametrize("word, patterns, days", [("{}.25", 1, 0), ("2024-01-1{}", 5, 1), ("{},125", 5, 0), ("red{}x", 1, 0)])
+def test_few_passes_over_a_column_tell_what_it_holds(monkeypatch, word, patterns, days):
+    """A table may have ten thousand columns; each pass costs as much as reading it."""
+    passes = {"matching": 0, "dates": 0}
+
+    def counting(name, function):
+        def call(*args):
+            passes[name] += 1
+            return function(*args)
+        return call
+    for name in passes:
+        monkeypatch.setattr(spellings, name, counting(name, getattr(spellings, name)))
+    column_kind(pa.chunked_array([[word.format(k) for k in range(10)]]), "x", False, None, [])
+    assert passes["matching"] <= patterns and passes["dates"] <= days
 
 
 def test_times_of_day_weeks_and_years_are_waves_in_lines_of_the_list():

@@ -26,6 +26,7 @@ def arrow() -> Any:
     return extra("pyarrow", "tables", "a table")
 
 
+@functools.lru_cache(100)
 def cell_kind(arrow_type: Any) -> str:
     """The kind of an Arrow type, or of its values: "truth", "number", "date", "text", "null" or ""."""
     types = arrow().types

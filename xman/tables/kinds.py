@@ -9,7 +9,7 @@ import numpy as np
 
 from .columns import Column, as_words, cells, read_as, words_and_places
 from .frames import TableError, arrow, cell_kind
-from .spellings import spelling_of, texts
+from .spellings import are_plain, spelling_of, texts
 
 COMMON = 100      # the most categories of a column, and words of a text, that get a place of their own
 FEW = 20          # so many different whole numbers, or fewer, are classes
@@ -29,6 +29,8 @@ def column_kind(chunks: Any, name: str, day_first: bool, decimal: str | None,
     if arrow_kind not in ("text", "number"):
         raise TableError(f"the column {name!r} holds {chunks.type}, which xman does not read; leave that column "
                          "out")
+    if arrow_kind == "text" and are_plain(chunks.drop_null().slice(0, SAMPLE).unique()):
+        return "number", ""
     words = (texts(chunks) if arrow_kind == "text" else as_words(chunks)).drop_null()
     if not len(words):
         return "number", ""

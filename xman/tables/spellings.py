@@ -1,6 +1,7 @@
 """How people write numbers and dates. A spelling is an example, "1.234,5 €", or a form, "%d.%m.%Y %H:%M"."""
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +25,12 @@ DATES, PERIODS, TIMES, MOMENTS = (WRITTEN[key] for key in ("dates", "periods", "
 FORMS = (*DATES, *PERIODS, *TIMES, *MOMENTS, *(f"{date} {time}" for date in DATES for time in TIMES))
 MONTH_OF = {start: k for k, month in enumerate(WRITTEN["months"]) for start in month.split()}
 PLAIN = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?i:inf|infinity|nan)"
+# numbers of which nothing else can be meant, but where all are like these
+ORDINARY = r"-?(?:(?:0|[1-9][0-9]{0,4})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 # a post code such as 01234, a telephone number; and a column of Internet addresses
 IDENTIFIER, ADDRESS = r"0[0-9]+|\+[0-9][0-9 ]{6,}[0-9]", r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
 SIGN, SPACE = "[-+\u2212\u2013]?", "[ \u00a0\u2009\u202f]"  # U+2212 is the minus sign, U+2013 a dash
+GROUPED = SIGN + r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"
 SEPARATORS = {"": "", ".": r"\.", ",": ",", " ": SPACE, "'": "['\u2019]", "_": "_"}
 CURRENCY = ("(?:[A-Z]{0,3}[$€£¥₹₽₩₺₴₦₫฿₪]|Fr\\.|Rs\\.?|kr\\.?|%|"
             "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|INR|JPY|NOK|PLN|SEK|USD|Rp|RM|Kč|Ft|zł|lei)")
@@ -85,6 +89,7 @@ def looked_up(strings: Any, value: Callable[[str], float]) -> np.ndarray:
 
 # ---- numbers -----------------------------------------------------------------------------------------------
 
+@functools.lru_cache(1000)
 def number_pattern(spelling: str) -> str:
     """The pattern of numbers that are spelled like this example; sign, digits and unit are groups."""
     prefix, group, point, suffix = re.fullmatch(EXAMPLE, spelling).groups("")
@@ -157,6 +162,7 @@ def chosen_number(words: Any, spellings: Sequence[str], decimal: str | None) -> 
 
 # ---- dates -------------------------------------------------------------------------------------------------
 
+@functools.cache
 def date_pattern(form: str) -> str:
     """The pattern of dates in a form; year, month, day, hour, minute, second and zone are groups."""
     pattern = re.sub("%.", lambda code: CODES[code[0]], form.replace(".", r"\.").replace("%H:", "%H[:h]"))
@@ -247,35 +253,45 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
                  "words; leave them out where they only name the rows")
         return "", "", doubt
     for form, like in IN_DIGITS.items() if len(words) > 2 else ():
-        if all_match(words, like) and is_sound(words, form):
+        if all_match(words, like) and reading_of(words, form) is not None:
             return "date", form, f": {words[0]} is read as the day {str(dates(words[:1], form)[0])[:10]}"
     if len(words) > 2 and all_match(words, SECONDS):
         doubt = (f"counts as numbers; if {words[0]} is {np.datetime64(int(words[0].as_py()[:10]), 's')}, "
                  "seconds since 1970, write dates, from which hours and weekdays are learnt")
         return "number", "", doubt
-    if all_match(words, PLAIN) and not all_match(words, SIGN + r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"):
+    if all_match(words, PLAIN) and not all_match(words, GROUPED):
         return "number", "", ""
-    fits = lambda form: any(re.fullmatch(date_pattern(form), word, re.ASCII) for word in some_words)
-    patterns = {form: date_pattern(form) for form in FORMS if fits(form)}  # 3 PM is no number of a unit PM
+    some_words = [word for word in some_words if re.search("[0-9]", word)]
+    fitting = {form for word in some_words for form in forms_of(re.sub("[0-9]", "1", word))}
+    patterns = {form: date_pattern(form) for form in FORMS if form in fitting}  # 3 PM is no number of a unit PM
     patterns |= {x: number_pattern(x) for word in some_words for x in number_spellings(word)}
     if all_match(words, ADDRESS):
         patterns = {}
-    possible = [x for x in patterns if all_match(words, patterns[x]) and is_sound(words, x)]
-    if not possible:
+    possible = [x for x in patterns if all_match(words, patterns[x])]
+    # a form with a time, which may be missing, reads days as that without it; no unit: the pattern says all
+    readings = {x: reading for x in possible if not any(x.startswith(f"{form} %") for form in possible)
+                and (reading := words if x[0] + x[-1] == "15" else reading_of(words, x)) is not None}
+    if not readings:
         return "", "", in_the_way(words, patterns)
-    forms = sorted((x for x in possible if x in FORMS), key=lambda form: form.startswith("%d") != day_first)
+    forms = sorted((x for x in readings if x in FORMS), key=lambda form: form.startswith("%d") != day_first)
     if not forms:
-        return chosen_number(words, possible, decimal)
+        return chosen_number(words, [*readings], decimal)
     # 24-01-30, 24-01-31 are days of one year, and not one day of two
-    spans = {form: np.ptp(dates(words, form)) for form in forms}
+    spans = {form: np.ptp(readings[form]) for form in forms}
     least = min((x for form, x in spans.items() if form[:2] != "%y"), default=0 * spans[forms[0]])
     possible = sorted(forms, key=lambda form: 2 * bool(2 * spans[form] >= least) if form[:2] == "%y" else 1)
-    rivals = [x for x in possible if not np.array_equal(dates(words, x), dates(words, possible[0]))]
+    rivals = [x for x in possible if not np.array_equal(readings[x], readings[possible[0]])]
     is_year = "%y" in (possible[0][:2], *(x[:2] for x in rivals[:1]))
     flag = ("write all digits of years if they are" if is_year else
             f"--{'no-' * day_first}day-first reads them as")
     other = f"; {flag} {rivals[0]}" if rivals else ""
     return "date", possible[0], other and f": dates are read as {possible[0]}{other}"
+
+
+def are_plain(words: Any) -> bool:
+    """Whether `spelling_of` different words, without spaces around them, is that of plain numbers: most are."""
+    return (len(words) and all_match(words, ORDINARY)
+            and not (all_match(words, GROUPED) or all_match(words, MONTH_AND_YEAR)))
 
 
 def in_the_way(words: Any, patterns: Mapping[str, str]) -> str:
@@ -292,9 +308,10 @@ def in_the_way(words: Any, patterns: Mapping[str, str]) -> str:
         return (f"holds digits, such as {cells[0][:40]!r}, spelled as no number and no date known here, and "
                 "so counts as words: write 1.5, 2024-01-31 or 12:30 where it is one")
     others = (words.filter(pc.invert(matching(words, patterns[nearest]))).to_pylist()
-              or [x for x in cells if not is_sound(arrow().array([x]), nearest)])
+              or [x for x in cells if reading_of(arrow().array([x]), nearest) is None])
     kind, wrong = "date" if nearest in FORMS else "number", {*others}
-    right = next((x for x in cells if x not in wrong and is_sound(arrow().array([x]), nearest)), "")
+    is_right = lambda x: x not in wrong and reading_of(arrow().array([x]), nearest) is not None
+    right = next(filter(is_right, cells), "")
     for other in others[:3] if right else ():
         if spelling_of(arrow().array([other]))[0] == kind:
             return (f"holds {kind}s in several spellings, such as {right[:40]!r} and {other[:40]!r}, and so counts "
@@ -308,12 +325,25 @@ def matching(words: Any, pattern: str) -> Any:
 
 
 def all_match(words: Any, pattern: str) -> bool:
-    return arrow().compute.all(matching(words, pattern)).as_py()
+    """Whether all words match. The first, asked in Python, mostly tells that they do not."""
+    return bool(compiled(pattern).fullmatch(words[0].as_py())
+                and arrow().compute.all(matching(words, pattern)).as_py())
 
 
-def is_sound(words: Any, spelling: str) -> bool:
+@functools.lru_cache(1000)
+def compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII)
+
+
+@functools.lru_cache(1000)
+def forms_of(word: str) -> list[str]:
+    """The forms in which a word may be a date, whatever its digits are."""
+    return [form for form in FORMS if compiled(date_pattern(form)).fullmatch(word)]
+
+
+def reading_of(words: Any, spelling: str) -> np.ndarray | None:
+    """The numbers or dates that words write in this spelling; None where one does not."""
     try:
-        (dates if spelling in FORMS else numbers)(words, spelling)
+        return (dates if spelling in FORMS else numbers)(words, spelling)
     except arrow().ArrowInvalid:
-        return False
-    return True
+        return None
