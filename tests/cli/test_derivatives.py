@@ -128,6 +128,9 @@ def test_the_picture_of_paths_has_the_sums_along_one_way(xman, way, sums):
 @pytest.mark.parametrize("words, message", [
     (("explain", "h.wl", "x=3", "y=5", "--wrt", "x", "--wrt", "y", "--dot"), "a picture has the tangents of one input"),
     (("paths", "h.wl", "--along", "forward", "--dot"), "no numbers"),
+    (("show", "h.wl", "--svg", "a.svg", "--html", "a.html"), "--svg and --html: ask for one of them at a time"),
+    (("paths", "h.wl", "--dot", "--symbolic"), "--dot and --symbolic: ask for one"),
+    (("explain", "h.wl", "x=3", "y=5", "--svg", "a.svg", "--interleaved"), "--svg and --interleaved: ask for one"),
     (("show", "h.wl", "--svg", "a.png"), "ends in .svg")])
 def test_a_picture_that_cannot_be_is_refused(xman, words, message):
     status, out, errors = xman(*words)

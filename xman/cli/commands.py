@@ -22,7 +22,7 @@ from ..interpreters.context import varies
 from ..reasons import check
 from ..show import picture
 from ..wengert import WengertList
-from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
+from .drawing import DOT, HTML, MERMAID, SVG, draw, one_form, print_list, write_explorer
 from .options import JSON, OF, OF_SEVERAL, option_table, refuse_overwriting
 from .sources import list_and_values, model_of
 
@@ -93,6 +93,7 @@ def version() -> None:
     {JSON}\n{DOT}\n{MERMAID}\n{SVG}\n{HTML}""")
 def show(source, values, of, rolled, as_json, dot, mermaid, svg, html) -> None:
     """Print the list, with shapes if values are given; or draw it (a model by itself with its objects)."""
+    one_form(json=as_json, dot=dot, mermaid=mermaid, svg=svg, html=html)
     if html:
         return write_explorer(source, of, values, html, rolled)
     is_model = source.partition(":")[0].endswith(".py")

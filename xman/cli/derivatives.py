@@ -18,7 +18,7 @@ from ..passes.differentiate import ending
 from ..plots import difference_errors
 from ..wengert import WengertList
 from .commands import SOURCE, VALUES, in_wrt_as_floats, of_a_list, of_lists, tell, xman
-from .drawing import DOT, SVG, columns_here, draw, print_list
+from .drawing import DOT, SVG, columns_here, draw, one_form, print_list
 from .options import JSON, option_table
 from .sources import assignments, list_and_values
 
@@ -71,6 +71,7 @@ def source(source, values, of, wrt, algebra, name) -> None:
 def explain(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt, along, digits, interleaved, dot,
             svg) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
+    one_form(dot=dot, svg=svg, interleaved=interleaved)
     of = of if len(of) > 1 else of[0] if of else steps[-1][0]
     directions = [assignments(along, steps)] if along else wrt or [None]
     traces = [pictures.explain(steps, of, x, inputs, digits) for x in directions]
@@ -118,6 +119,7 @@ def derivation(steps: WengertList, inputs: Known, of: str, wrt, brief, latex) ->
     --symbolic  flag              Print the derivative as a formula in the inputs.""")
 def paths(steps: WengertList, inputs: Known, of: str, wrt, dot, svg, along, symbolic) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
+    one_form(dot=dot, svg=svg, symbolic=symbolic)
     graph = pictures.paths(steps, of, wrt or one_input(steps)[:1], inputs or None)
     if dot or svg:
         draw(pictures.picture(graph, getattr(graph, along)() if along else None), svg)

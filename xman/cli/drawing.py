@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ..errors import XManError
 from ..show import Listing, Picture
 from ..wengert import WengertList
 from .sources import assignments, list_and_values, model_of
@@ -18,6 +19,12 @@ DOT = "--dot  flag  Print a picture instead, as text for Graphviz."
 SVG = "--svg  FILE.svg  Draw a picture instead, into this file."
 MERMAID = "--mermaid  flag  Print a picture instead, as text for Mermaid."
 HTML = "--html  FILE.html  Write a page to step through values and derivatives in a browser."
+
+
+def one_form(**forms: Any) -> None:
+    """XManError where more than one of these options asks for a form of the output."""
+    if len(asked := [f"--{name}" for name, value in forms.items() if value]) > 1:
+        raise XManError(f"{' and '.join(asked)}: ask for one of them at a time")
 
 
 def draw(drawn: Picture, svg: str | None, for_mermaid: bool = False) -> None:
