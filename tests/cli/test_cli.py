@@ -403,6 +403,16 @@ def test_a_pipe_stays_a_pipe(tmp_path):
     os.close(reader)
 
 
+@pytest.mark.parametrize("words, forms", [
+    (["train", "mlp", "--save", "m.onnx"], ".safetensors or .st, not .onnx"),
+    (["show", "f.wl", "--html", "a.pdf"], ".html or .htm"), (["train", "mlp", "--report", "a.pdf"], ".html or .htm"),
+    (["predict", "m", "rows.csv", "--out", "p.xlsx"], ".csv or .txt or "),
+    (["predict", "m", "rows.csv", "--out", "p.csv.gz"], ".csv or .txt or .parquet or .pq, not .gz")], ids=command)
+def test_a_file_is_not_written_under_a_name_that_says_another_format(xman, words, forms):
+    status, out, errors = xman(*words)
+    assert (status, out) == (2, "") and f"xman: {words[-2]}: {words[-1]} is written as {forms}" in errors
+
+
 def test_a_terminal_is_written_to_where_no_file_can_be(monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     refuse_unwritable("/dev/null")

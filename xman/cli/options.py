@@ -15,7 +15,6 @@ from ..files.figures import refuse_undrawable
 from ..files.whole import refuse_unwritable
 
 PATH = click.Path(path_type=Path)
-KINDS = {"whole": click.IntRange(0), "size": click.IntRange(1), "number": float}
 JSON = "--json,as_json  flag  Print one JSON object, for a program to read."
 OF = "--of  REGISTER  The register that is meant.  [default: that of the last line, or a model's loss]"
 OF_SEVERAL = "--of  REGISTER*  A register meant; may be repeated."
@@ -57,17 +56,22 @@ def wanted(kind: click.ParamType, word: str) -> str:
 
 
 class NewFile(click.ParamType):
-    """The type of a file that is written at the end. Whether it can be is tried first, not after an hour."""
+    """The type of a file that is written at the end. Whether it can be is tried first, not after an hour.
+
+    endings: those that name what is written (none: any ending). A name may have none.
+    """
     name = "file"
 
-    def __init__(self, kind: Callable = str, refuse: Callable = refuse_unwritable):
-        self.kind, self.refuse = kind, refuse
+    def __init__(self, kind: Callable = str, *endings: str, refuse: Callable = refuse_unwritable):
+        self.kind, self.endings, self.refuse = kind, endings, refuse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
             self.refuse(value)
         except XManError as error:
             self.fail(str(error), param, ctx)
+        if self.endings and (ending := Path(value).suffix) and ending.lower() not in self.endings:
+            self.fail(f"{value} is written as {' or '.join(self.endings)}, not {ending}: name it so", param, ctx)
         return self.kind(value)
 
 
@@ -109,6 +113,11 @@ def files_named(word: str) -> list[Path]:
     names = word, word.partition(":")[0], word.partition("@")[2], *(f"{stem}{x}" for x in SPLITS)
     files = [x for x in map(Path, names) if x.is_file()]
     return files + [x for x in path.iterdir() if file_kind(x)] if path.is_dir() else files
+
+
+KINDS = {"whole": click.IntRange(0), "size": click.IntRange(1), "number": float,
+         "FILE.safetensors": NewFile(str, ".safetensors", ".st"), "FILE.html": NewFile(str, ".html", ".htm"),
+         "FILE.csv|FILE.parquet": NewFile(str, ".csv", ".txt", ".parquet", ".pq")}
 
 
 def in_our_words(error: click.ClickException) -> str:
