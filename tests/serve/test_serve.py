@@ -50,7 +50,7 @@ def ask(app, method, path, *pieces, headers=()):
 
 
 @pytest.mark.filterwarnings("ignore:'(town|sold)'")
-@pytest.mark.parametrize("change", [{}, {"size of it": 3}, {"size of it": None}, {"size of it": "2.5"}, {"size of it": True},
+@pytest.mark.parametrize("change", [{}, {"size of it": 3}, {"size of it": None}, {"size of it": "2.5"},
                                     {"town": None}, {"town": 7}, {"town": True}, {"town": "x" * 99}, {"when": None},
                                     {"sold": "True"}, {"sold": 1}], ids=str)
 def test_a_row_alone_is_read_as_in_a_batch_and_as_the_first_time(model, change):
@@ -96,10 +96,16 @@ ROW = '{"size of it": 1.5, "town": "Bonn", "when": "2024-01-31", "sold": true'
 
 @pytest.mark.parametrize(("body", "status", "words"), [
     *((text, 400, "no JSON") for text in ("", "{", "[" * 100_000, "\xff\xfe", "9" * 5000)), ("NaN", 400, "NaN is no number"),
+    (ROW.replace("1.5", "1e400") + "}", 400, "1e400 is no number of JSON, or beyond 1e308"),
+    (ROW.replace("1.5", "9" * 400) + "}", 400, "9999 is no number of JSON, or beyond 1e308"),
+    (ROW.replace("1.5", "true") + "}", 422, "row 1, column 'size of it': found true, wanted a number"),
+    (ROW.replace("Bonn", r"\ud800") + "}", 422, r"has '\ud800', half of a character"),
+    (f"[{ROW}}}, {ROW}}}]".replace("Bonn", r"\ud800"), 422, r"has '\ud800', half of a character"),
     ("[]", 400, "has 0 rows"), ("3", 422, "row 1 is 3"), ("[1, 2]", 422, "row 1 is 1"), ('"rows"', 422, "wanted an object"),
     ("null", 422, "wanted"), ('{"rows": [[1]]}', 422, "row 1 is [1]"),
     ("{}", 422, "lacks the column"), (ROW[:18] + "}", 422, "lacks the column"),
-    (ROW + ', "twon": 1}', 422, "did you mean 'town'"), (ROW.replace("1.5", "[1]") + "}", 422, "no cell"),
+    (ROW + ', "twon": 1}', 422, "did you mean 'town'"), (ROW.replace("1.5", "[1]") + "}", 422, "found [1], wanted a number"),
+    (ROW.replace('"Bonn"', "[1]") + "}", 422, "no cell"),
     (ROW.replace("1.5", '"much"') + "}", 422, "found 'much', wanted a number"),
     (ROW.replace("2024-01-31", "soon") + "}", 422, "wanted a date")])
 def test_a_request_that_cannot_be_answered_gets_a_sentence(model, body, status, words):
@@ -107,7 +113,7 @@ def test_a_request_that_cannot_be_answered_gets_a_sentence(model, body, status, 
     assert got == status and words in json.loads(content)["error"]
 
 
-@pytest.mark.parametrize("cell", ["1", "1e999", "-0.0", "12345678901234567890123", '"7"', "null"])
+@pytest.mark.parametrize("cell", ["1", "1e300", "-0.0", "12345678901234567890123", '"7"', "null"])
 def test_any_number_in_a_column_of_numbers_is_answered(model, cell):
     answer = predictions(model, f"[{ROW.replace('1.5', cell)}}}, {ROW}}}]".encode())
     json.dumps(answer, allow_nan=False)

@@ -88,17 +88,23 @@ async def arrived(request: Any, most: int) -> bytes:
 
 def predictions(model: Model, message: bytes) -> dict[str, Any]:
     """The answer to the body of a request. XManError where it has none."""
-    def no_number(word: str) -> None:
-        raise ValueError(f"{word} is no number of JSON; null is a missing cell")
+    def no_number(word: str) -> float:
+        raise ValueError(f"{word[:20]} is no number of JSON, or beyond 1e308; null is a missing cell")
+    number = lambda word: x if math.isfinite(x := float(word)) else no_number(word)
+    whole = lambda word: int(word) if len(word) < 308 else no_number(word)
     try:
-        content = json.loads(message, parse_constant=no_number)
+        content = json.loads(message, parse_constant=no_number, parse_float=number, parse_int=whole)
     except (ValueError, RecursionError) as error:
         raise Refusal(400, f"the request is no JSON: {error}") from None
     rows = content.get("rows", content) if isinstance(content, dict) else content
     rows = rows if isinstance(rows, list) else [rows]
     if not 0 < len(rows) <= ROWS:
         raise Refusal(400, f"the request has {len(rows):,} rows; wanted 1 to {ROWS:,}")
-    outputs = outputs_of(model, rows)
+    try:
+        outputs = outputs_of(model, rows)
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise Refusal(422, f"the request has {half!r}, half of a character: no text") from None
     answer: dict[str, Any] = {"predictions": in_json(model.labels(outputs))}
     if model.classes and (probabilities := model.probabilities_if_any(outputs)) is not None:
         answer["probabilities"] = in_json(probabilities)
@@ -109,7 +115,7 @@ def predictions(model: Model, message: bytes) -> dict[str, Any]:
 def outputs_of(model: Model, rows: list) -> np.ndarray:
     """The model's outputs for the rows. A single row is read cell by cell, without a table."""
     names = [column.name for column in model.columns]
-    array = model.columns[0].kind == "array"
+    array, numeric = model.columns[0].kind == "array", {c.name for c in model.columns if c.kind == "number"}
     if not array and all(isinstance(row, list) and len(row) == len(names) for row in rows):
         rows = [dict(zip(names, row, strict=True)) for row in rows]
     if array:
@@ -127,8 +133,9 @@ def outputs_of(model: Model, rows: list) -> np.ndarray:
         for name, cell in row.items():
             if name not in names and name != model.target:
                 raise Refusal(422, f"row {k} has {name[:40]!r}, which is no column{nearest(name, names)}")
-            if isinstance(cell, (list, dict)):
-                raise Refusal(422, f"row {k}, column {name!r}: found {json.dumps(cell)[:40]}, no cell")
+            if isinstance(cell, (list, dict)) or isinstance(cell, bool) and name in numeric:
+                wanted = "wanted a number" if name in numeric else "no cell"
+                raise Refusal(422, f"row {k}, column {name!r}: found {json.dumps(cell)[:40]}, {wanted}")
     present = [name for name in names if any(name in row for row in rows)]
     if len(rows) == 1 and len(present) == len(names):
         words = vocabularies(model.steps)
