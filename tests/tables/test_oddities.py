@@ -136,10 +136,17 @@ def test_words_that_count_as_missing_are_said(read):
         read("size,kind\n" + "".join(f"{k},{['NA', 'u'][k % 2]}\n" for k in range(20)))
 
 
-def test_infinity_counts_as_missing(read):
+def test_infinity_counts_as_missing_and_is_said(read):
     words = ["inf", "-inf", "Infinity", "-Infinity"]
     table, data = read("x,y\n" + "".join(f"{words[i] if i < 4 else i},{c}\n" for i, _, c in ROWS))
     assert data.summary[0][:3] == ("x", "number", 4) and data.features(table)[:, 1].tolist() == [1.0] * 4 + [0.0] * 8
+    assert "'x' has 4 infinite numbers, which count as missing" in data.remarks
+    assert read('[{"x": 1, "y": "a"}, {"x": 1e400, "y": "b"}]', "x.json")[1].remarks[-1].startswith("'x' has 1 infinite number,")
+
+
+def test_a_truth_value_among_numbers_of_json_is_no_number(read):
+    _, data = read("[" + ",".join(f'{{"x": {"true" if i == 5 else i + 0.5}, "y": "{c}"}}' for i, _, c in ROWS) + "]", "x.json")
+    assert "holds words among numbers, such as 'True'" in data.remarks[-1]
 
 
 def test_a_cell_of_a_million_characters_and_two_thousand_columns_are_read(read):

@@ -66,12 +66,18 @@ def as_cells(values: Any) -> Any:
     """The values of a column as an array of Arrow, of strings where they are of several kinds."""
     pa = arrow()
     try:
-        return values if hasattr(values, "__arrow_c_stream__") else pa.array(values, from_pandas=True)
+        if hasattr(values, "__arrow_c_stream__"):
+            return values
+        array = pa.array(values, from_pandas=True)
+        if pa.types.is_floating(array.type) and isinstance(values, (list, tuple)) and bool in map(type, values):
+            raise pa.ArrowTypeError("a truth value behind a number, which pyarrow takes for 0 or 1")
+        return array
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         if any(isinstance(x, (dict, list, tuple)) or np.ndim(x) or type(x).__str__ is object.__str__
                and type(x).__repr__ is object.__repr__ for x in values):
             raise
-        if all(isinstance(x, Rational | float) and abs(x) < 2 ** 53 for x in values):  # fractions too
+        if all(isinstance(x, Rational | float) and not isinstance(x, bool) and abs(x) < 2 ** 53
+               for x in values):  # fractions too
             return pa.array([float(x) for x in values], from_pandas=True)
         return pa.array([None if x is None or x != x else plain(x) if isinstance(x, float) else str(x)
                          for x in values])

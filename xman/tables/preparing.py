@@ -136,6 +136,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
             notes.append(f"{name!r} has {words} read as missing; write another word where it is not")
         array = cells(chunks, column, "the table")
         profile.append((name, kind, *summary(array, kind)))
+        if kind == "number" and (count := int(np.isinf(array).sum())):
+            notes.append(f"{name!r} has {count:,} infinite number{'s' * (count > 1)}, which count as missing")
         reason = useless(array, kind)
         if reason and (kind != "number" or np.isnan(array).any()):
             notes.append(f"{name!r} {reason}: left out")
