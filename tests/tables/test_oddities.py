@@ -120,6 +120,16 @@ def test_truth_values_are_categories_in_one_spelling(read):
     assert "codes(flag, ('False', 'True'))" in str(data.steps) and "codes(answer, ('no', 'yes'))" in str(data.steps)
 
 
+def test_two_classes_or_words_that_differ_only_in_capitals_or_unicode_are_said(read):
+    towns, answers = ("K\u00f6ln", "Ko\u0308ln", "Bonn"), ("yes", "Yes", "no")
+    table = "".join(f"{i},{towns[i % 3]},{answers[i // 4]}\n" for i, *_ in ROWS)
+    data = read("x,town,y\n" + table)[1]
+    assert data.classes == ("Yes", "no", "yes")  # they stay two: each may be meant
+    for words in ("'y' holds 'yes' and 'Yes', taken for two things", r"'town' holds 'K\xf6ln' and 'Ko\u0308ln', taken for two"):
+        assert sum(said.startswith(words) for said in data.remarks) == 1
+    assert not any("taken for two" in said for said in read(TABLE)[1].remarks)
+
+
 def test_na_in_eight_spellings_is_missing(read):
     rows = [(NAS[i], NAS[i], c) if i < 8 else (i, f"w{i % 3}", c) for i, _, c in ROWS]
     table, data = read("x,w,y\n" + "".join(f"{x},{w},{c}\n" for x, w, c in rows))

@@ -71,7 +71,8 @@ class NewFile(click.ParamType):
         except XManError as error:
             self.fail(str(error), param, ctx)
         if self.endings and (ending := Path(value).suffix) and ending.lower() not in self.endings:
-            self.fail(f"{value} is written as {' or '.join(self.endings)}, not {ending}: name it so", param, ctx)
+            wanted = " or ".join(self.endings)
+            self.fail(f"{value} is written as {wanted}, not {ending}: name it so", param, ctx)
         return self.kind(value)
 
 

@@ -69,7 +69,8 @@ def as_cells(values: Any) -> Any:
         if hasattr(values, "__arrow_c_stream__"):
             return values
         array = pa.array(values, from_pandas=True)
-        if pa.types.is_floating(array.type) and isinstance(values, (list, tuple)) and bool in map(type, values):
+        is_python = isinstance(values, (list, tuple))
+        if is_python and pa.types.is_floating(array.type) and bool in map(type, values):
             raise pa.ArrowTypeError("a truth value behind a number, which pyarrow takes for 0 or 1")
         return array
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):

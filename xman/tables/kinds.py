@@ -1,8 +1,9 @@
 """What the columns of a table hold, and whether there is anything to learn from them."""
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,9 +93,23 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, deci
     if len(counts) > max(FEW, len(targets) / 2):
         raise TableError(f"the target {name!r} has {len(counts):,} classes in {len(targets):,} rows, too many "
                          "to learn; --target names another column, --task regress fits numbers")
+    notes += lookalikes(name, counts)
     notes.append(f"the task is to classify, since the target {name!r} {content}; " + (
         "--task regress fits them as numbers" if kind == "number" else f"{len(counts)} classes"))
     return column, tuple(sorted(counts, key=float if kind == "number" else str)), targets
+
+
+def lookalikes(name: str, words: Iterable[Any]) -> list[str]:
+    """A sentence on the first two words that differ only in capitals, spaces or the form of Unicode."""
+    first: dict[str, str] = {}
+    for word in map(str, words):
+        other = first.setdefault(" ".join(unicodedata.normalize("NFKC", word).casefold().split()), word)
+        if other != word:
+            same = unicodedata.normalize("NFC", word) == unicodedata.normalize("NFC", other)
+            shown = ascii if same else repr  # é may be a letter, or e and an accent, which look the same
+            return [f"{name!r} holds {shown(other)} and {shown(word)}, taken for two things: write them "
+                    "alike where they are one"]
+    return []
 
 
 def target_cells(table: Any, target: Column, where: str,

@@ -17,7 +17,7 @@ from ..notation import WORDS
 from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, arrow, first_line, of_frame
-from .kinds import COMMON, column_kind, leaks, missing_words, summary, target_cells, target_facts, useless
+from .kinds import COMMON, column_kind, leaks, lookalikes, missing_words, summary, target_cells, target_facts, useless
 from .splits import with_target
 from .statistics import Moments, Words, moments, word_statistics
 
@@ -142,6 +142,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         if reason and (kind != "number" or np.isnan(array).any()):
             notes.append(f"{name!r} {reason}: left out")
             continue
+        notes += lookalikes(name, dict.fromkeys(array.tolist())) if kind == "category" else []
         constants += [f"{name!r} {reason}"] * bool(reason)
         columns.append(column)
         arrays.append(array)

@@ -263,7 +263,7 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
         return "number", "", ""
     some_words = [word for word in some_words if re.search("[0-9]", word)]
     fitting = {form for word in some_words for form in forms_of(re.sub("[0-9]", "1", word))}
-    patterns = {form: date_pattern(form) for form in FORMS if form in fitting}  # 3 PM is no number of a unit PM
+    patterns = {x: date_pattern(x) for x in FORMS if x in fitting}  # 3 PM is no number of a unit PM
     patterns |= {x: number_pattern(x) for word in some_words for x in number_spellings(word)}
     if all_match(words, ADDRESS):
         patterns = {}
@@ -289,7 +289,7 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
 
 
 def are_plain(words: Any) -> bool:
-    """Whether `spelling_of` different words, without spaces around them, is that of plain numbers: most are."""
+    """Whether `spelling_of` different words, without spaces around them, is that of plain numbers."""
     return (len(words) and all_match(words, ORDINARY)
             and not (all_match(words, GROUPED) or all_match(words, MONTH_AND_YEAR)))
 
@@ -314,10 +314,11 @@ def in_the_way(words: Any, patterns: Mapping[str, str]) -> str:
     right = next(filter(is_right, cells), "")
     for other in others[:3] if right else ():
         if spelling_of(arrow().array([other]))[0] == kind:
-            return (f"holds {kind}s in several spellings, such as {right[:40]!r} and {other[:40]!r}, and so counts "
-                    "as words: write all of them alike")
-    return (f"holds words among {kind}s, such as {', '.join(repr(x[:40]) for x in others[:3])}, and so counts as "
-            f"words: mend or empty those cells where it is a {kind} such as {right[:40] or nearest}")
+            return (f"holds {kind}s in several spellings, such as {right[:40]!r} and {other[:40]!r}, and so "
+                    "counts as words: write all of them alike")
+    examples, right = ", ".join(repr(x[:40]) for x in others[:3]), right[:40] or nearest
+    return (f"holds words among {kind}s, such as {examples}, and so counts as words: mend or empty those "
+            f"cells where it is a {kind} such as {right}")
 
 
 def matching(words: Any, pattern: str) -> Any:
