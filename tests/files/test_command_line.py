@@ -149,6 +149,10 @@ def test_rows_without_a_header_and_with_missing_cells_are_predicted(run, iris, t
     assert run("predict", "iris.safetensors", "new.csv")[1].split() == ["target", "0", "0"]
     names = ",".join(NAMES.split(",")[::-1]) + ",more"
     assert run("predict", "iris.safetensors", "-", stdin=f"{names}\n0.2,1.4,3.5,5.1,x\n\n")[1].split() == ["target", "0"]
+    # cells in quotes with ends of lines, in the header too, and a quote that opens none
+    rows = "0.2,1.4,3.5,5.1,'a\n\n''b'' c\nd'\n0.2,1.4,3.5,5.1,5'\n0.2,x,3.5,5.1,e\n".replace("'", '"')
+    status, out, errors = run("predict", "iris.safetensors", "-", stdin=names.replace("more", '"mo\nre"\n') + rows)
+    assert (status, out.split()) == (2, ["target", "0", "0"]) and "standard input, line 8, column" in errors
 
 
 def test_predictions_in_parquet_are_those_in_csv(run, iris, tmp_path):

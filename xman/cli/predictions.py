@@ -23,7 +23,7 @@ from ..tables.columns import sizes
 from ..tables.formats import begins_json, table_of_json, text_of
 from ..tables.frames import arrow, of_frame
 from ..tables.readers import PIXEL, images, read_libsvm, read_titles, targets
-from ..tables.reading import Form, file_kind, files_of, formed, of_text
+from ..tables.reading import DELIMITERS, Form, file_kind, files_of, formed, is_cut, of_text
 from ..tables.splits import with_target
 from ..train.loaders import SPLITS, kind_of_file
 from .commands import json_terms, xman
@@ -118,7 +118,11 @@ def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np
     form: Form | None = None
     names: dict[str, None] = {}  # of the objects so far: what a later one leaves out is missing
     where = "standard input"
-    for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
+    lines = enumerate(iter(sys.stdin.buffer.readline, b""), 1)
+    for number, line in lines:
+        end, are_cells = line, bool(form) or not (names or begins_json(text_of(line).strip()))
+        while are_cells and is_cut(end, form.delimiter if form else DELIMITERS) and (more := next(lines, None)):
+            line, end = line + more[1], b'"' + more[1]
         if not line.strip():
             continue
         if not (form or names):

@@ -118,12 +118,25 @@ def of_text(text: bytes, form: Form) -> pyarrow.Table:
     for encoding in "utf8", "cp1252":
         try:
             plain = io.BytesIO(text.decode(encoding).encode())
-            return arrow().csv.read_csv(plain, *options(form._replace(header=0, encoding="utf8")))
+            form = form._replace(header=0, encoding="utf8", quoted=b'"' in text)
+            return arrow().csv.read_csv(plain, *options(form))
         except UnicodeDecodeError:
             continue
         except arrow().ArrowInvalid as error:
             raise misread("standard input", form, first_line(error)) from None
     raise TableError("standard input: found bytes that are neither UTF-8 nor Windows-1252; wanted text")
+
+
+def is_cut(text: bytes, delimiters: str) -> bool:
+    """Whether the text ends within a cell in quotes, which then has the end of a line in it."""
+    for delimiter in delimiters if b'"' in text else ():
+        try:
+            file = io.StringIO(text.decode("latin-1"), newline="")
+            list(csv.reader(file, delimiter=delimiter, strict=True))
+        except csv.Error as error:
+            if "unexpected end" in str(error):
+                return True
+    return False
 
 
 def reading_again(path: Path, form: Form, read_options: tuple, words: str) -> TableError:
