@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -256,7 +257,13 @@ def test_ctrl_c_before_the_first_step_exits_with_130_too(xman, tmp_path, where):
     raises = "\nraise KeyboardInterrupt\n" if where == "file" else "    def feed(self, X, y): raise KeyboardInterrupt\n"
     (tmp_path / "stops.py").write_text(MODEL + raises)
     code, _, err = xman("train", "stops.py", "--epochs", "2")
-    assert code == 130 and "Traceback" not in err
+    assert code == 130 and err.endswith("xman: interrupted\n" if where == "file" else "") and "Traceback" not in err
+
+
+def test_ctrl_c_in_a_search_is_a_line_and_no_empty_one(xman, monkeypatch):
+    monkeypatch.setattr("xman.train.selection.fit", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    code, out, err = xman("train", "logreg", "--data", "rows.csv", "--lr", "0.1,0.2", "--quiet")
+    assert (code, out, err) == (130, "", "xman: interrupted\n")
 
 
 # what is refused

@@ -17,20 +17,21 @@ def main() -> None:
     try:
         click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
         # each import adds its commands to the group
-        from . import derivatives, export, grade, learning, options, predictions, term
+        from . import commands, derivatives, export, grade, learning, options, predictions, term
         try:
             with until_closed():
                 derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:
             raise XManError(options.in_our_words(error)) from None
-        except click.Abort:  # Ctrl-C
-            raise KeyboardInterrupt from None
+        except (click.Abort, commands.Interrupted) as stop:
+            raise KeyboardInterrupt(*stop.args) from None
     except XManError as error:
         end_workers(str(error), 2)
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         end_workers("interrupted", 130)
+        print(f"xman: {str(stop) or 'interrupted'}", file=sys.stderr)
         sys.exit(130)
     sys.exit(0)
 

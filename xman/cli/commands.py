@@ -41,6 +41,10 @@ class Command(click.Command):
         return super().invoke(ctx)
 
 
+class Interrupted(Exception):
+    """Ctrl-C, for which click prints an empty line."""
+
+
 class Group(click.Group):
     """A group of such commands; an unknown one is answered with the nearest."""
     command_class, group_class = Command, type
@@ -51,6 +55,12 @@ class Group(click.Group):
             near = HERE.get(args[0]) or nearest(args[0], self.commands)
             raise XManError(f"there is no command {args[0]!r}{near}; see {ctx.command_path} --help")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            raise Interrupted(*stop.args) from stop
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})

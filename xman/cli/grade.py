@@ -180,10 +180,10 @@ def run(name, submissions, assignments, term, settings, out, jobs, shard, unsafe
             records = grade_all(assignment, work, sandbox, out, term, jobs, done, share, again_slugs, later)
         except KeyboardInterrupt:
             whole = sum(share == 1 for share in judged.values())
-            print(f"stopped: {whole} of {len(work)} are graded and kept in {out}"
-                  f"{f', and the visible parts of {len(judged) - whole}' * (len(judged) > whole)}; the same "
-                  "command goes on", file=sys.stderr)
-            raise
+            raise KeyboardInterrupt(
+                f"stopped: {whole} of {len(work)} are graded and kept in {out}"
+                f"{f', and the visible parts of {len(judged) - whole}' * (len(judged) > whole)}; the same "
+                "command goes on") from None
     if shard and not telling["as_json"]:
         print(f"shard {shard}: {len(records)} graded into {out}; when all are done, the command without "
               "--shard writes the reports")
