@@ -311,9 +311,15 @@ def test_bad_validation_data_are_refused_by_that_name_before_the_training():
     ({"lr": 0}, "learning rate"), ({"lr": -0.1}, "learning rate"), ({"lr": np.nan}, "learning rate"),
     ({"lr": np.inf}, "learning rate has to be"), ({"lr": "0.1"}, "learning rate"), ({"optimizer": "adm"}, "did you mean 'adam'"),
     ({"batch_size": 0}, "batch_size"), ({"batch_size": 2.5}, "batch_size"), ({"epochs": -1}, "epochs"),
+    ({"epochs": 2.5}, "epochs is a whole number of at least 0, not 2.5"), ({"patience": 1.5}, "patience is a whole"),
+    ({"callbacks": len}, "callbacks is a list of functions, as in [<built-in function len>]"),
     ({"patience": 0}, "patience"), ({"threshold": -1.0}, "threshold"), ({"seed": -1}, "seed")], ids=str)
 def test_settings_that_cannot_be_are_refused_by_name(settings, words):
     assert words in refusal(train, **settings)
+
+
+def test_the_number_of_epochs_may_be_an_integer_of_numpy():
+    assert train(epochs=np.int64(2)).reason == "all 2 epochs done"
 
 
 def test_a_batch_size_may_be_an_integer_of_numpy():

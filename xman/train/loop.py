@@ -71,11 +71,10 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
     Raises XManError for data and settings that do not fit, and Diverged, which names the register.
     """
     run, callbacks = run_of(model, data, settings), list(settings.callbacks)
-    count, progress = run.minibatches.count, settings.progress and not run.workers.rank
-    done = (run.state.epoch - 1) * count + run.state.batch
+    n, progress = run.minibatches.count, settings.progress and not run.workers.rank
     with (only_writer(None if run.workers.rank else settings.checkpoint), run.workers.together(),
-          Progress(progress, settings.epochs * count, done) as shown, CtrlC(run.workers) as ctrl_c,
-          errors_with_the_result(run), until_interrupted(run, ctrl_c)):
+          Progress(progress, settings.epochs * n, (run.state.epoch - 1) * n + run.state.batch) as shown,
+          CtrlC(run.workers) as ctrl_c, errors_with_the_result(run), until_interrupted(run, ctrl_c)):
         started, run.reason = time.perf_counter(), why_over(run.state, settings)
         while not run.reason:
             for _ in run.steps(run.state, ctrl_c):
@@ -136,7 +135,7 @@ def why_over(state: State, settings: Settings) -> str:
     """Why the run is over, in words; "" where it is not."""
     if state.epoch > settings.epochs:
         done = state.epoch - 1  # a checkpoint may have had more
-        more = f": the checkpoint had {done}, and nothing was trained" * (done > settings.epochs)
+        more = f": the checkpoint had {done}, and nothing was trained" * bool(done > settings.epochs)
         return f"all {settings.epochs} epochs done{more}"
     if settings.patience and state.history and state.epoch - 1 - state.best_epoch >= settings.patience:
         return f"no better for {settings.patience} epochs"

@@ -57,10 +57,11 @@ class Settings:
     explain: bool = False
 
     def __post_init__(self) -> None:
-        for name, least in ("epochs", 0), ("patience", 1), ("threshold", 0):
+        for name, least in ("epochs", 0), ("patience", 1), ("accumulate", 1), ("threshold", 0):
             if (value := getattr(self, name)) is not None:
-                at_least(name, value, least)
-        at_least("accumulate", self.accumulate, 1, whole_number=True)
+                at_least(name, value, least, whole_number=name != "threshold")
+        if not isinstance(self.callbacks, Iterable):
+            raise XManError(f"callbacks is a list of functions, as in [{self.callbacks!r}]")
         if self.mesh and self.accumulate > 1:
             raise XManError("a mesh takes the rows of a minibatch at once: leave out accumulate, or the mesh")
         if self.plot:
