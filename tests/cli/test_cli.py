@@ -247,6 +247,12 @@ def test_a_models_file_may_import_its_neighbours_and_hold_dataclasses(xman, tmp_
     assert xman("eval", "own.py", "x=2") == (0, "loss = 12.0\n", "")
 
 
+def test_the_error_of_a_model_that_is_far_off_is_a_number_and_no_warning(xman, tmp_path):
+    np.savetxt(tmp_path / "far.csv", np.random.default_rng(0).random((300, 3)), "%.6f", ",", header="a,b,y", comments="")
+    code, out, err = xman("train", "mlp", "--data", "far.csv", "--lr", "1e9", "--epochs", "2", "--quiet", "--json")
+    assert (code, err) == (0, "") and 1e18 < json.loads(out)["test_error"] < 1e30  # the sum of squares is beyond float32
+
+
 def test_a_run_that_diverges_exits_with_1_and_one_sentence(xman):
     code, out, err = xman("train", "mlp", "--optimizer", "sgd", "--lr", "1e30", "--quiet")
     assert (code, out) == (1, "") and re.fullmatch("xman: epoch 1, minibatch .*\n", err)

@@ -155,7 +155,8 @@ def tested(network: XMan, result: Result, data: Dataset, facts: dict[str, Any]) 
     rows, pairs = rows_and_pairs(data.test)
     error = None
     if not data.classes and hasattr(network, "outputs"):
-        squares = sum(np.sum((predict(network, result.parameters, X).ravel() - y.ravel()) ** 2)
+        # in float64: the squares of a bad model leave the range of float32
+        squares = sum(np.sum((predict(network, result.parameters, X).ravel().astype(float) - y.ravel()) ** 2)
                       for X, y in pairs)
         error = data.prepared.scale[1] * np.sqrt(squares / rows)
     elif {"costs", "temperature"} & {*facts}:
