@@ -1,8 +1,10 @@
 """What `python -m tests.mutants` plants: one other program each, that differs where it says."""
 import ast
+import subprocess
+import sys
 from collections import Counter
 
-from mutants import MEMORY, ROOT, chosen, forked, mutants, pytest_in
+from mutants import MEMORY, ROOT, chosen, mutants
 
 
 def test_a_mutant_is_another_program_that_differs_in_one_statement():
@@ -23,9 +25,16 @@ def test_all_kinds_of_bugs_are_planted():
 
 def test_a_bug_that_takes_all_memory_fails_its_test(tmp_path):
     (tmp_path / "test_memory.py").write_text(f"def test_memory():\n    bytearray({MEMORY})\n")
-    assert forked(pytest_in, tmp_path, ["test_memory.py"], object(), 60) == 1
+    assert forked_apart(tmp_path) == 1
     (tmp_path / "test_memory.py").write_text("def test_memory():\n    bytearray(9)\n")
-    assert forked(pytest_in, tmp_path, ["test_memory.py"], object(), 60) == 0
+    assert forked_apart(tmp_path) == 0
+
+
+def forked_apart(folder):
+    """The status of the tests in the folder, from a process that other tests' threads are not in."""
+    call = f"forked(pytest_in, Path({str(folder)!r}), ['test_memory.py'], object(), 60)"
+    code = f"from pathlib import Path; from mutants import forked, pytest_in; raise SystemExit({call})"
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tests").returncode
 
 
 def test_a_bug_in_a_row_meets_the_tests_of_its_package_wherever_its_file_is():

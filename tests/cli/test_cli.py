@@ -389,9 +389,10 @@ def test_a_plot_that_cannot_be_drawn_is_told_before_anything_is_done(xman, name,
 
 
 @pytest.mark.parametrize("words", [
-    ["train", "mlp", "--data", "rows.csv", "--save", "./rows.csv"], ["train", "mlp", "--data", "rows.csv", "--report", "link"],
+    ["train", "mlp", "--data", "rows.csv", "--checkpoint", "./rows.csv"],
+    ["train", "mlp", "--data", "rows.csv", "--report", "link"],
     ["train", "mlp", "--data", "rows.csv", "--checkpoint", "hard"], ["train", "mlp", "--data", "t", "--plot", "t.valid.png"],
-    ["train", "mlp", "--data", ".", "--save", "rows.csv"], ["train", "own.py:Model", "--save", "own.py"],
+    ["train", "mlp", "--data", ".", "--checkpoint", "rows.csv"], ["train", "own.py:Model", "--checkpoint", "own.py"],
     ["train", "mlp", "--save", "new", "--report", "../{here}/new"], ["predict", "model", "rows.csv", "--out", "model"],
     ["predict", "model", "rows.csv", "--out", "link"], ["show", "rows.csv", "x=@hard", "--html", "link"],
     ["export", "own.c", "--to", "own.c"]], ids=command)

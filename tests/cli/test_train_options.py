@@ -48,7 +48,7 @@ def test_an_option_of_the_command_reaches_a_function_to_which_it_is_handed():
 def test_a_library_for_the_files_at_the_end_is_asked_for_before_the_data_are_read(train, monkeypatch, option, module):
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setattr("xman.cli.learning.plans.read", lambda *_, **__: pytest.fail("the data are read"))
-    code, out, err = train(f"--{option}", "x.html")
+    code, out, err = train(f"--{option}", {"report": "x.html", "plot": "x.png"}.get(option, "x"))
     assert code and not out and "pip install 'xman[cli]'" in err
 
 

@@ -95,6 +95,7 @@ BASES = {
     "empty_like": [(a,) for a in ARRAYS], "result_type": [(V,), (V, np.float32), (S, 1.0), (V, "i8"), (np.float32(V), V)], "cov": [(a,) for a in (M, V, T, S, EMPTY, Q, M[:, :1])] + [(M, M), (V, V), (M, W)],
     "corrcoef": [(a,) for a in (M, V, S, Q, 0.0 * M, M[:, :1])] + [(M, M), (V, V), (M, W)], "full_like": [(a, v) for a in ARRAYS for v in (2.5, S, W, 1)],
     "compress": [(c, a) for a in (M, V, S) for c in ([True, False], [0, 1, 1], np.array([True, False, True]), [], [True] * 9)], "clip": [(a,) for a in ARRAYS + SPECIALS] + [(V, -0.5, 0.5), (M, W, None), (V, None, None), (V, 1.0, -1.0), (V, np.nan, 1.0)],
+    "choose": [(k, c) for k in (np.array([0, 1, 1]), 1) for c in ((V, 2.0 * V), [V, V, S])],
     "round": [(a,) for a in ARRAYS + SPECIALS], "average": [(a,) for a in ARRAYS],
 }
 BASES |= more_calls_of_numpy.BASES

@@ -207,7 +207,7 @@ def test_where_a_product_a_power_or_a_quotient_overflows_what_settles_is_flat_in
 OVERFLOWING = {  # by row a function of it whose slope is infinite at x, as its value is
     "mul": (lambda x: x * x * x, 1e200), "square": (np.square, 1.5e308), "one_minus_square": (f.one_minus_square, 1.5e308),
     "squared_hypot": (lambda x: f.squared_hypot(x, 1.0), 1.5e308), "prod": (lambda x: np.prod(np.stack([x, x, x])), 1e200),
-    "var": (lambda x: np.var(np.stack([x, -x])), 1.5e308), "squaredNorm": (lambda x: f.squaredNorm(np.stack([x, x])), 1.5e308)}
+    "var": (lambda x: np.var(np.stack([x, -x])), 1.5e308), "squaredNorm": (lambda x: f.squaredNorm(np.stack([x, x])), 1.5e308), "erfcx": (f.erfcx, -26.8)}
 
 
 @np.errstate(all="ignore")

@@ -120,8 +120,9 @@ def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np
     where = "standard input"
     lines = enumerate(iter(sys.stdin.buffer.readline, b""), 1)
     for number, line in lines:
-        end, are_cells = line, bool(form) or not (names or begins_json(text_of(line).strip()))
-        while are_cells and is_cut(end, form.delimiter if form else DELIMITERS) and (more := next(lines, None)):
+        end, is_json = line, not form and (names or begins_json(text_of(line).strip()))
+        delimiters = form.delimiter if form else DELIMITERS
+        while not is_json and is_cut(end, delimiters) and (more := next(lines, None)):
             line, end = line + more[1], b'"' + more[1]
         if not line.strip():
             continue

@@ -228,7 +228,8 @@ def built_in(name: str, data: Dataset, seed: int, choices: dict[str, Any]) -> XM
             options["largest"] = float(whole[1].max())
     if of == "sequences":
         if not isinstance(X, np.ndarray) or X.ndim != 3:
-            raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
+            raise XManError(f"the model {name} reads sequences, such as --data names; these data "
+                            "are single rows")
         return make(X.shape[2], *hidden, outputs, steps=X.shape[1], **options)
     return make(features, *hidden, outputs, **options)
 
@@ -244,7 +245,7 @@ def sides_of_square(X: Any) -> tuple[int, int]:
 
 
 def range_of_rows(rows: tuple[Any, np.ndarray] | None) -> dict[str, Any]:
-    """What an adaptive basis knows of the rows (X, y): the ends of each column, the lower one with a margin of 1 %."""
+    """What an adaptive basis knows of the rows (X, y): the ends of each column, and below a margin of 1 %."""
     if rows is None:
         raise XManError("a basis begins with the range of all rows; leave out --memory")
     X, _ = rows

@@ -83,6 +83,11 @@ def t_cdf(z, df):
     return f.where(z > 0, 1.0 - tail, tail)
 
 
+def stdtr(df, t):
+    value = f.where(f.equal(df, np.inf), f.half(f.erfc(t * -ROOT_HALF)), t_cdf(t, df))
+    return f.where(f.greater(df, 0), value, np.nan)
+
+
 def huber(delta, r):
     size = f.abs(r)
     value = f.where(size <= delta, f.half(r * r), delta * (size - f.half(delta)))
@@ -112,7 +117,7 @@ def boxcox(y, lmbda):
 
 SPECIAL.update({
     "ndtr":         lambda x: f.half(f.erfc(x * -ROOT_HALF)),
-    "stdtr":        lambda df, t: t_cdf(t, df),
+    "stdtr":        stdtr,
     "exp1":         lambda x: f.where(f.less(x, 0), np.nan, -f.expi(-x)),
     "_lambertw":    lambertw,
     "erfcinv":      lambda x: -ROOT_HALF * f.ndtri(f.half(x)),

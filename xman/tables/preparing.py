@@ -17,7 +17,17 @@ from ..notation import WORDS
 from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, arrow, first_line, of_frame
-from .kinds import COMMON, column_kind, leaks, lookalikes, missing_words, summary, target_cells, target_facts, useless
+from .kinds import (
+    COMMON,
+    column_kind,
+    leaks,
+    lookalikes,
+    missing_words,
+    summary,
+    target_cells,
+    target_facts,
+    useless,
+)
 from .splits import with_target
 from .statistics import Moments, Words, moments, word_statistics
 
