@@ -232,13 +232,6 @@ class Streamed:
         length = int(sizes.sum())
         edges = self.below(start + length) - self.below(start)
         low, high = edges[[*self.ends]] if length < self.rows else (0, length)
-        if not rows:
-            numbers = np.repeat(self.begin[blocks] - np.cumsum([0, *sizes[:-1]]), sizes) + np.arange(length)
-            rows = [np.empty((high - low, *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y)]
-            yield from self.filled(rows, pool, blocks, low)
-            rows = [*rows, numbers[low:high]]
-        if length == self.rows:
-            self.only_window = rows
         batches = np.arange(max(first, start // self.size), -(-(start + length) // self.size))
         bounds = np.array(self.bounds)[(batches == self.count - 1).astype(int)]
         starts, stops = np.clip(bounds + batches[:, None] * self.size - start, 0, length).T
@@ -246,6 +239,13 @@ class Streamed:
         indices = np.repeat(stops - ends, stops - starts) + np.arange(ends[-1])
         complete = np.minimum((batches + 1) * self.size, self.rows) <= start + length
         places = self.drawn_order(number, start, edges)[indices] - low
+        if not rows:
+            numbers = np.repeat(self.begin[blocks] - np.cumsum([0, *sizes[:-1]]), sizes) + np.arange(length)
+            rows = [np.empty((high - low, *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y)]
+            yield from self.filled(rows, pool, blocks, low)
+            rows = [*rows, numbers[low:high]]
+        if length == self.rows:
+            self.only_window = rows
         yield rows, places, [*zip(ends.tolist(), complete.tolist(), strict=True)]
 
     def filled(self, rows: list[np.ndarray], pool: Executor, blocks: np.ndarray, low: int) -> Iterator[None]:
@@ -253,8 +253,13 @@ class Streamed:
         on; no other rows are read."""
         X, y = rows
         high, stops = low + len(y), np.cumsum(self.data.sizes[blocks])
-        for k, start, stop in zip(blocks.tolist(), [0, *stops[:-1]], stops, strict=True):
-            a, b = max(low, start), min(high, stop)
+        shares = [(k, start, max(low, start), min(high, stop))
+                  for k, start, stop in zip(blocks.tolist(), [0, *stops[:-1]], stops, strict=True)]
+        if not self.data.ordered:
+            # every worker's largest first: after the same step, workers then read for about as long, and none
+            # waits for one that reads a block while it reads a few rows
+            shares.sort(key=lambda share: share[2] - share[3])
+        for k, start, a, b in shares:
             if a < b:
                 fetched = pool.submit(self.data.source, k) if self.data.away and self.in_turns else None
                 while fetched and wait([fetched], 1e-4).not_done:

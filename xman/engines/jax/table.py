@@ -74,9 +74,9 @@ RUN = {op: row for op, row in on(jnp, **OWN).items() if op in OURS}
 
 # ---- where JAX and NumPy differ ----------------------------------------------------------------------------
 
-# NumPy raises an error if these are infinite or NaN
+# NumPy raises an error if these are infinite or NaN; and SciPy alone tells the side of a pole
 FINITE = {"cholesky", "cofactor", "cofactor_slope", "eigenvectors", "eigvalsh", "inv", "pinv", "solve"}
-FINITE |= {"left_vectors", "right_vectors", "svdvals"}
+FINITE |= {"left_vectors", "right_vectors", "svdvals", "Beta", "Gamma"}
 INEXACT = {"power", "floor_divide", "remainder"}  # for whole numbers: NumPy refuses some, rounds otherwise
 # the places of labels and predictions
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys([op for op in OURS if facts_of(op).outputs], (1, 0))
