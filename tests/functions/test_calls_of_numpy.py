@@ -25,7 +25,7 @@ REFUSED = re.compile(
     r"with (append|aweights|axis|axis[abc]|bias|casting|ddof|device|dtype|fweights|hermitian|method|mode|out|period|prepend|rcond|retstep|"
     r"rtol|to_begin|to_end|upper)= has no derivative|takes no where here|bitwise functions of whole|in whole numbers has|in-place write"
     r"|for a plain q|vectors of three|full rank|(vecdot|reciprocal) of (bool|u?int\d+)|lower triangle|mode='(linear_ramp|mean)'|one argument gives"
-    r"|no \.reduce here|order='A' goes by the layout|qr with mode=|for a whole order|(hermitian=True |with (full|cov|sorter|subok|weights|order|kind|like)= )has no derivative|full_matrices=False|a conversion to an array would|positions are of an array with axes")
+    r"|no \.reduce here|order='A' goes by the layout|a mean of more axes|qr with mode=|for a whole order|(hermitian=True |with (full|cov|sorter|subok|weights|order|kind|like)= )has no derivative|full_matrices=False|a conversion to an array would|positions are of an array with axes")
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 
 

@@ -117,6 +117,9 @@ def pad(array, pad_width, mode="constant", **options):
     if mode != "constant":
         ends = np.broadcast_to(options.get("end_values", 0.0), (array.ndim, 2))
         for axis, widths in enumerate(pairs):
+            if not array.shape[axis]:
+                np.pad(np.zeros(0), widths, mode)  # raises what NumPy does
+                continue
             rims = [RIMS[mode](array, axis, k, widths[k], ends[axis, k]) for k in (0, -1)]
             left, right = (cast_to(rim, array.dtype) for rim in rims)
             array = np.concatenate([left, array, np.flip(right, axis)], axis)
@@ -171,7 +174,7 @@ def diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
 def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
     shapes = np.meshgrid(*[np.zeros(np.size(v)) for v in vectors], indexing=indexing, sparse=True)
     grids = tuple(np.reshape(v, like.shape) for v, like in zip(vectors, shapes, strict=True))
-    return grids if sparse else broadcast_arrays(*grids)
+    return broadcast_arrays(*grids) if not sparse else grids if copy else [*grids]
 
 
 def take_along_axis(arr, indices, axis=-1):

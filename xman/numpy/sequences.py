@@ -175,7 +175,8 @@ def einsum(*operands, optimize=False):
         subscripts = ",".join(terms[:len(arrays)]) + "".join("->" + term for term in terms[len(arrays):])
     arrays = [with_shape(a) for a in arrays]
     if "." in subscripts:
-        np.einsum(subscripts, *(np.broadcast_to(0.0, a.shape) for a in arrays))  # raises what NumPy does
+        zeros = [np.broadcast_to(0.0, a.shape) for a in arrays]
+        np.einsum(subscripts, *zeros, optimize=optimize)  # raises what NumPy does
         subscripts = letters_for_dots(subscripts, [a.ndim for a in arrays])
     return f.einsum((subscripts,), *arrays)
 

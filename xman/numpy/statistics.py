@@ -27,6 +27,8 @@ def reduction_by(op: str) -> Any:
     def reduced(a, axis=None, keepdims=False, **options):
         if not options.keys() <= {"dtype"}:
             return checked(over_some, getattr(np, op))(a, axis=axis, keepdims=keepdims, **options)
+        if op == "mean" and not a.ndim:
+            np.mean(0.0, axis)  # raises what NumPy does, though not for a sum
         a = in_summing_precision(op, a, **options) if options else a
         arguments = (whole_axis(axis), True) if keepdims else () if axis is None else (whole_axis(axis),)
         return over(a, *arguments)
@@ -55,6 +57,8 @@ def var_or_std(op: str) -> Any:
         less = ddof if correction is None else correction
         if is_complex(a) or options.keys() - {"dtype"}:
             return spread(a, axis=axis, ddof=less, keepdims=keepdims, **options)
+        if not a.ndim:
+            np.var(0.0, axis)  # raises what NumPy does
         a = in_summing_precision(op, a, **options)
         if less:
             return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less)
@@ -67,6 +71,9 @@ def spread_by(op: str, of_none: float = 0.0) -> Any:
     def over_mask(a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None, where=True):
         x = in_summing_precision(op, a, dtype=dtype)
         x = x if is_complex(x) else in_floats(x)
+        if np.ndim(mean) > x.ndim:
+            refuse(f"np.{op} about a mean of more axes than the array has no operator here",
+                   "take the mean's entries")
         every = axis is None or not x.ndim
         axes = np.lib.array_utils.normalize_axis_tuple(range(x.ndim) if every else axis, x.ndim)
         n = np.sum(np.broadcast_to(where, x.shape), axes, keepdims=True)
@@ -244,7 +251,7 @@ def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
 
 
 def nanpercentile(a, q, **options):
-    return nanquantile(a, np.true_divide(q, 100), **options)
+    return nanquantile(a, q / 100 if isinstance(q, (int, float)) else np.true_divide(q, 100), **options)
 
 
 def quantile_of_numbers(a, q):
@@ -303,7 +310,7 @@ def cumulative(function, number):
 NAMES.update({
     np.nanvar:           nan_spread("var"),
     np.nanstd:           nan_spread("std"),
-    np.nanmedian:        checked(lambda a, **options: nanquantile(a, 0.5, **options), np.nanmedian),
+    np.nanmedian:        checked(lambda a, **options: nanquantile(in_floats(a), 0.5, **options), np.nanmedian),
     np.nanargmax:        nanposition(np.argmax),
     np.nanargmin:        nanposition(np.argmin),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],

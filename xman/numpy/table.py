@@ -67,10 +67,11 @@ def array_equal(a1, a2, equal_nan=False):
     return bool(np.all(f.logical_or(same, f.logical_and(f.isnan(a1), f.isnan(a2))) if equal_nan else same))
 
 
-@checked
-def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    if not copy:
-        refuse(*IN_PLACE)
+def nan_to_num(x, copy=True, **numbers):
+    return checked(without_nan_or_infinity, np.nan_to_num)(x, **numbers) if copy else refuse(*IN_PLACE)
+
+
+def without_nan_or_infinity(x, nan=0.0, posinf=None, neginf=None):
     if x.dtype.kind != "f":
         return x
     top = np.finfo(x.dtype).max
@@ -194,10 +195,10 @@ NAMES.update({
     **{getattr(np, op): s.running_total(op) for op in ("cumsum", "cumprod")},
     np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
     # products
-    np.vdot:          lambda a, b: f.dot(np.conj(np.ravel(a)), np.ravel(b)),
+    np.vdot:          lambda a, b: f.dot(np.ravel(np.conj(a) if is_complex(a) else a), np.ravel(b)),
     np.linalg.outer:  checked(lambda a, b: f.outer(a, b), np.linalg.outer),
     np.linalg.matmul: lambda a, b: f.dot(a, b),
-    np.linalg.vecdot: lambda a, b, axis=-1: np.vecdot(np.moveaxis(a, axis, -1), np.moveaxis(b, axis, -1)),
+    np.linalg.vecdot: lambda a, b, axis=-1: np.vecdot(*(np.moveaxis(x, operator.index(axis), -1) for x in (a, b))),
     np.linalg.tensordot: lambda a, b, axes=2: c.tensordot(a, b, axes),
     np.linalg.trace:  lambda x, offset=0: np.trace(x, offset, -2, -1),
     np.linalg.diagonal: lambda x, offset=0: np.diagonal(x, offset, -2, -1),
