@@ -131,8 +131,10 @@ def last_of(steps: Iterator, latest: Any = None) -> Any:
 class Streamed:
     """The minibatches of a stream; if one window holds all rows, they equal those of `Minibatches`.
 
-    A window is read beside the steps on the one before: by a thread, or, where several workers have hardly a
-    core each, a block after each step, by all workers at once. With several windows a row goes to the part of
+    A window is read by a thread beside the steps on the one before. Where several workers have hardly a core
+    each, all of them read it at once between two steps: a block after each step, they would wait for the one
+    that has the largest block, again and again. Blocks that take long to come are fetched by a thread, and
+    become rows between steps. With several windows a row goes to the part of
     a minibatch that corresponds to its place in the window, so that a worker reads the rows that it takes;
     one window is read by all workers, once. data: the stream. size: the rows of a minibatch. slice_of: from
     the rows of a minibatch to this worker's slice of them, with a row that it borrows, or without.
@@ -193,7 +195,7 @@ class Streamed:
                     if complete:
                         stop += self.borrows[first == self.count]
                         yield tuple(buffer[:stop] for buffer in buffers)
-                        if ahead and self.in_turns:
+                        if ahead and self.in_turns and self.data.away:
                             latest = next(ahead, latest)
 
     def drawn_order(self, number: int, start: int, edges: np.ndarray) -> np.ndarray:
@@ -232,13 +234,6 @@ class Streamed:
         length = int(sizes.sum())
         edges = self.below(start + length) - self.below(start)
         low, high = edges[[*self.ends]] if length < self.rows else (0, length)
-        batches = np.arange(max(first, start // self.size), -(-(start + length) // self.size))
-        bounds = np.array(self.bounds)[(batches == self.count - 1).astype(int)]
-        starts, stops = np.clip(bounds + batches[:, None] * self.size - start, 0, length).T
-        ends = np.cumsum(stops - starts)
-        indices = np.repeat(stops - ends, stops - starts) + np.arange(ends[-1])
-        complete = np.minimum((batches + 1) * self.size, self.rows) <= start + length
-        places = self.drawn_order(number, start, edges)[indices] - low
         if not rows:
             numbers = np.repeat(self.begin[blocks] - np.cumsum([0, *sizes[:-1]]), sizes) + np.arange(length)
             rows = [np.empty((high - low, *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y)]
@@ -246,6 +241,13 @@ class Streamed:
             rows = [*rows, numbers[low:high]]
         if length == self.rows:
             self.only_window = rows
+        batches = np.arange(max(first, start // self.size), -(-(start + length) // self.size))
+        bounds = np.array(self.bounds)[(batches == self.count - 1).astype(int)]
+        starts, stops = np.clip(bounds + batches[:, None] * self.size - start, 0, length).T
+        ends = np.cumsum(stops - starts)
+        indices = np.repeat(stops - ends, stops - starts) + np.arange(ends[-1])
+        complete = np.minimum((batches + 1) * self.size, self.rows) <= start + length
+        places = self.drawn_order(number, start, edges)[indices] - low
         yield rows, places, [*zip(ends.tolist(), complete.tolist(), strict=True)]
 
     def filled(self, rows: list[np.ndarray], pool: Executor, blocks: np.ndarray, low: int) -> Iterator[None]:
@@ -253,13 +255,8 @@ class Streamed:
         on; no other rows are read."""
         X, y = rows
         high, stops = low + len(y), np.cumsum(self.data.sizes[blocks])
-        shares = [(k, start, max(low, start), min(high, stop))
-                  for k, start, stop in zip(blocks.tolist(), [0, *stops[:-1]], stops, strict=True)]
-        if not self.data.ordered:
-            # every worker's largest first: after the same step, workers then read for about as long, and none
-            # waits for one that reads a block while it reads a few rows
-            shares.sort(key=lambda share: share[2] - share[3])
-        for k, start, a, b in shares:
+        for k, start, stop in zip(blocks.tolist(), [0, *stops[:-1]], stops, strict=True):
+            a, b = max(low, start), min(high, stop)
             if a < b:
                 fetched = pool.submit(self.data.source, k) if self.data.away and self.in_turns else None
                 while fetched and wait([fetched], 1e-4).not_done:
