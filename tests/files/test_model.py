@@ -47,6 +47,12 @@ def test_what_is_read_is_what_was_written(model, tmp_path):
     assert read.values.keys() == model.values.keys() and all(np.array_equal(read.values[k], x) for k, x in model.values.items())
 
 
+def test_a_model_is_not_saved_under_the_ending_of_another_kind(model, tmp_path):
+    with pytest.raises(xman.XManError, match="save writes safetensors, as model.safetensors; `xman export` writes ONNX"):
+        model.save(tmp_path / "m.onnx")
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_missing_number_and_a_word_that_is_new_have_places_of_their_own(model):
     table = {name: x[:3] for name, x in iris().items()}
     table["garden"] = np.array(["south", "", "east"], object)

@@ -312,7 +312,10 @@ def test_bad_validation_data_are_refused_by_that_name_before_the_training():
     ({"lr": np.inf}, "learning rate has to be"), ({"lr": "0.1"}, "learning rate"), ({"optimizer": "adm"}, "did you mean 'adam'"),
     ({"batch_size": 0}, "batch_size"), ({"batch_size": 2.5}, "batch_size"), ({"epochs": -1}, "epochs"),
     ({"epochs": 2.5}, "epochs is a whole number of at least 0, not 2.5"), ({"patience": 1.5}, "patience is a whole"),
-    ({"callbacks": len}, "callbacks is a list of functions, as in [<built-in function len>]"),
+    ({"callbacks": len}, "callbacks is a list of functions, not <built-in function len>"),
+    ({"callbacks": [len, 3]}, "callbacks is a list of functions, not [<built-in function len>, 3]"),
+    ({"checkpoint_every": "x"}, "checkpoint_every is a number of at least 0, not 'x'"),
+    ({"plot": 3}, "the plot 3 cannot be written"),
     ({"patience": 0}, "patience"), ({"threshold": -1.0}, "threshold"), ({"seed": -1}, "seed")], ids=str)
 def test_settings_that_cannot_be_are_refused_by_name(settings, words):
     assert words in refusal(train, **settings)

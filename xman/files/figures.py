@@ -14,7 +14,7 @@ def refuse_undrawable(path: str | Path) -> None:
     """XManError where no picture could be drawn into path: said before what takes time."""
     extra("matplotlib.figure", "cli", "a plot")
     formats = extra("matplotlib.backend_bases", "cli", "a plot").FigureCanvasBase.get_supported_filetypes()
-    if Path(path).suffix[1:].lower() not in formats:
+    if not isinstance(path, (str, Path)) or Path(path).suffix[1:].lower() not in formats:
         raise XManError(f"the plot {path} cannot be written: the ending says the format, as .png, .svg "
                          "or .pdf")
     refuse_unwritable(path)

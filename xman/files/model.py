@@ -135,7 +135,13 @@ class Model(NamedTuple):
         return distinct[places]
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
-        """Write the model to path as safetensors, whole or not at all. arrays, facts: a checkpoint's."""
+        """Write the model to path as safetensors, whole or not at all. arrays, facts: a checkpoint's.
+
+        XManError where path ends like a file of another kind, which `export` writes.
+        """
+        if Path(path).suffix == ".onnx":
+            raise XManError(f"{path}: save writes safetensors, as model.safetensors; `xman export` writes "
+                            "ONNX")
         fields = {key: x for key, x in self._asdict().items() if key not in ("steps", "values", "entries")}
         values = {f"values/{name}": x for name, x in self.values.items()}
         container.save(path, {**arrays, **values}, {**fields, "list": to_text(self.steps), **facts})

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
@@ -44,7 +44,7 @@ class Settings:
     seed: int = 0
     patience: int | None = None
     threshold: float | None = None
-    callbacks: Iterable[Callback] = ()
+    callbacks: Sequence[Callback] = ()
     checkpoint: str | Path | None = None
     plot: str | Path | None = None
     engine: str = "auto"
@@ -57,11 +57,12 @@ class Settings:
     explain: bool = False
 
     def __post_init__(self) -> None:
-        for name, least in ("epochs", 0), ("patience", 1), ("accumulate", 1), ("threshold", 0):
+        for name, least in (("epochs", 0), ("patience", 1), ("accumulate", 1), ("threshold", 0),
+                            ("checkpoint_every", 0)):
             if (value := getattr(self, name)) is not None:
-                at_least(name, value, least, whole_number=name != "threshold")
-        if not isinstance(self.callbacks, Iterable):
-            raise XManError(f"callbacks is a list of functions, as in [{self.callbacks!r}]")
+                at_least(name, value, least, whole_number=name not in ("threshold", "checkpoint_every"))
+        if not isinstance(self.callbacks, (list, tuple)) or not all(map(callable, self.callbacks)):
+            raise XManError(f"callbacks is a list of functions, not {self.callbacks!r}")
         if self.mesh and self.accumulate > 1:
             raise XManError("a mesh takes the rows of a minibatch at once: leave out accumulate, or the mesh")
         if self.plot:
