@@ -120,11 +120,13 @@ class StarForest:
     def give(self, v: int, c: int) -> None:
         self.colours[v] = c
         for x in self.near[v]:
-            same = self.beside[x].setdefault(c, [])
+            if (same := self.beside[x].get(c)) is None:
+                self.beside[x][c] = [v]
+                continue
             same.append(v)
-            if self.colours[x] >= 0 and len(same) > 1:
+            if (colour := self.colours[x]) >= 0:
                 for w in same if len(same) == 2 else [v]:
-                    self.closed[w].add(self.colours[x])
+                    self.closed[w].add(colour)
         for same in self.beside[v].values():
             if len(same) > 1:
                 for w in same:
@@ -132,7 +134,9 @@ class StarForest:
 
 
 def without_diagonal(pattern: csr_array) -> list[list[int]]:
-    return [[j for j in row if j != i] for i, row in enumerate(lists(pattern))]
+    row, column = rows_and_columns(pattern)
+    apart = row != column
+    return lists(csr_array((apart[apart], (row[apart], column[apart])), pattern.shape))
 
 
 def lowest(used: set[int]) -> int:
