@@ -46,8 +46,9 @@ def recurrence(x, a, axis):
         raise ValueError(f"recurrence takes x and a of one shape, not {np.shape(x)} and {np.shape(a)}")
     y = np.moveaxis(np.array(x, np.result_type(x, a)), axis, 0)
     a = np.moveaxis(np.asarray(a, y.dtype), axis, 0)
+    is_long = len(y) > 16 * math.prod(y.shape[1:])  # for speed alone
     # BLAS leaves out a product with 0, which an infinite factor makes NaN
-    if y.dtype.char in "fd" and len(y) > 16 * math.prod(y.shape[1:]) and np.isfinite(a).all():
+    if is_long and y.dtype.char in "fd" and np.isfinite(a).all():
         for place in np.ndindex(y.shape[1:]):
             column = (slice(None), *place)
             y[column] = solved_by_steps(y[column], a[column])

@@ -83,7 +83,7 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
             return a  # a later check refuses it in a sentence
         for k in itertools.count(2):
             if texts.setdefault(name, text) == text:
-                return a if name == a[1] and lines == a[3] else (a[0], name, a[2], lines, a[4])
+                return a[0], name, a[2], lines, a[4]
             name = f"{a[1]}{k}"
 
     def inside(line: Any, depth: int = 0) -> Any:
@@ -127,7 +127,7 @@ def remembered(kind: str, function: Function, make: Callable, *keys: Any) -> Any
     key = (kind, id(function), *keys)
     if key not in REMEMBERED:
         REMEMBERED[key] = make(), function  # the function is kept alive, so that its id stays its own
-        if len(REMEMBERED) > 4000:
+        if len(REMEMBERED) > 4000:  # for speed alone
             del REMEMBERED[next(iter(REMEMBERED))]
     return REMEMBERED[key][0]
 

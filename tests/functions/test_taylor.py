@@ -71,6 +71,7 @@ ARRAYS = {
     "loss": lambda x: np.sum(f.softmaxCrossEntropy(A * x, np.array([0, 1, 2]))), "grad": lambda x: grad(lambda y: np.sin(y * x) * y)(x * x),
     "powers of 0": lambda x: (x - 0.4) ** 99 + (x - 0.4) ** 3,
     "recurrence": lambda x: np.sum(f.recurrence(np.sin(x * B), np.cos(x * B), 0)),
+    "sylvester's a": lambda x: np.sum(f.sylvester(A * x, np.diag(B), A)), "sylvester's b": lambda x: np.sum(f.sylvester(A, np.diag(B) * x, A)),
     "prod": lambda x: np.prod(np.sin(B * x) - 1), "det": lambda x: np.linalg.det(np.sin(A * x) + A), "no entries": lambda x: np.prod(B[:0] * x) * x,
     "prod of axes": lambda x: np.sum(np.prod(np.sin(A * x), 1) * np.prod(A * x, (-1, 0), keepdims=True) + np.cumprod(A * x)[4])}
 
