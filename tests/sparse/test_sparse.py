@@ -105,6 +105,28 @@ def test_a_pattern_holds_for_any_values():
         np.testing.assert_array_equal(sparsity(steps, steps.outputs[0], "x", {"x": x}).toarray(), expected)
 
 
+IN_LOOPS = [
+    lambda x: scan(lambda c, t: (c[[1, 0]], c * t), x, x)[0],  # an array in the step's own lines
+    lambda x: xman.cond(x[0] > 0, lambda x, y: x[[1, 0]] * y, lambda x, y: x * y, x, x * 2),
+    lambda x: xman.map(lambda r: np.sum(np.array([1.0, 2.0]) * r) ** 2, np.stack([x, x[::-1]])),
+    # of a number that stands for any, s * t would never become large
+    lambda x: xman.map(lambda t: xman.while_loop(lambda s: s < 30.0, lambda s: s * t, t), x),
+    lambda x: xman.while_loop(lambda c: np.sum(c) < 30.0, lambda c: 2 * xman.while_loop(
+        lambda d: np.sum(d) < 3, lambda d: d * x + 1, c), x)]
+
+
+@pytest.mark.parametrize("fn", IN_LOOPS)
+def test_what_stands_in_a_loop_has_a_pattern(fn):
+    x = np.array([2.0, 3.0])
+    np.testing.assert_allclose(sparse_jacobian(fn)(x).toarray(), jacobian(fn)(x))
+
+
+def test_where_values_decide_how_many_steps_a_gradient_has_is_a_sentence():
+    turned = lambda x: xman.while_loop(lambda c: c < 30.0, lambda c: c * x[0], x[1])
+    with pytest.raises(XManError, match="the number of steps of .* depends on the values, .*hessian.* dense"):
+        sparse_hessian(turned)(np.array([2.0, 3.0]))
+
+
 def test_whole_numbers_among_the_inputs_are_any_or_those_of_likes():
     steps, likes = [("y", "getitem", ("x", "i"))], {"x": np.ones(4), "i": np.array([2, 0])}
     assert sparsity(steps, "y", "x", likes).nnz == 8

@@ -21,10 +21,10 @@ from scipy.sparse import csr_array, eye_array, vstack
 
 import ops
 from ops.facts import shaped_by
-from ops.loops.values import length
 
+from ..errors import XManError
 from ..interpreters import shapes
-from ..wengert import Line, Steps, checked_list, inputs_of, known_registers
+from ..wengert import Line, Steps, checked_list, inputs_of, known_registers, registers
 from .places import Size, entries_read, pattern_behind
 
 
@@ -100,6 +100,10 @@ class Member(NamedTuple):
     constants: Any = None
 
 
+# a while loop's shapes are those after one step; for the ones that stand for values it might not end
+ONCE = ops.G | {"while_loop": lambda _, step, k, args, *limit: ops.G["bundle"](*ops.G["call"](step, args)[:k], 1)}
+
+
 def union(a: csr_array | None, b: csr_array | None) -> csr_array | None:
     return b if a is None else a if b is None or a is b else a + b
 
@@ -109,7 +113,7 @@ def members_given(function: tuple, members: Sequence[Member]) -> list[Member]:
     _, _, parameters, lines, results = function
     arguments = dict(zip(parameters, members, strict=True))
     sizes = {x: member.size for x, member in arguments.items()}
-    sizes |= shapes(lines, {x: size for x, size in sizes.items() if reads(lines, x)})
+    sizes |= shapes(lines, {x: size for x, size in sizes.items() if reads(lines, x)}, ONCE)
     starts = {x: member.pattern for x, member in arguments.items() if member.pattern is not None}
     constants = {x: member.constants for x, member in arguments.items()
                  if member.constants is not None and member.size[1].kind in "biu"}
@@ -117,7 +121,7 @@ def members_given(function: tuple, members: Sequence[Member]) -> list[Member]:
     return [Member(by_register.get(x), sizes[x], constants.get(x)) for x in results]
 
 
-def reads(lines: Sequence[Line], x: str) -> bool: return any(x in args for _, _, args in lines)
+def reads(lines: Sequence[Line], x: str) -> bool: return any(x in registers(args) for _, _, args in lines)
 
 
 def members_of_call(members: list[Member], function: tuple, _: str) -> list[Member]:
@@ -132,7 +136,11 @@ def members_of_cond(members: list[Member], _: Any, yes: tuple, no: tuple, __: st
 def members_of_scan(members: list[Member], step: tuple, k: int, slices: int, _: str,
                  reverse: bool = False) -> list[Member]:
     xs, constants = members[k:k + slices], members[k + slices:]
-    n = max(length(member.constants) if member.size[0] == () else member.size[0][0] for member in xs)
+    counts = [member.constants if member.size[0] == () else member.size[0][0] for member in xs]
+    if None in counts:
+        raise XManError(f"the number of steps of {step[1]} depends on the values, and so does which entries are "
+                        "0; `jacobian` and `hessian` give the dense matrix")
+    n = max(map(int, counts))
     carry, outputs = members[:k], []
     for t in range(n)[::-1 if reverse else 1]:
         results = members_given(step, [*carry, *[slice_of(member, t) for member in xs], *constants])
