@@ -16,8 +16,7 @@ class Meeting:
         self.turns = {}
 
     async def gather(self, turn, rank, size, x):
-        here = self.turns.setdefault(turn, {})
-        here[rank] = x
+        (here := self.turns.setdefault(turn, {}))[rank] = x
         self.turns.pop(turn - 2, None)  # all have it
         while len(here) < size:
             await asyncio.sleep(1e-4)

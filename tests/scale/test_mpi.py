@@ -149,6 +149,16 @@ def proxies(pid):
         proxy for child in below for proxy in proxies(child)]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells a process that the one which started it has ended")
+def test_a_launcher_of_mpis_that_is_killed_takes_its_workers_with_it(tmp_path):
+    job = training(tmp_path / "run.safetensors", "--workers", "2")
+    (mpiexec,) = proxies(job.pid)
+    (proxy,) = Path(f"/proc/{mpiexec}/task/{mpiexec}/children").read_text().split()
+    os.kill(int(proxy), signal.SIGKILL)
+    said = job.communicate(timeout=30)[1]  # when all who hold the pipe have ended
+    assert job.returncode and "xman: the run ended with status" in said
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells of processes that were stopped")
 def test_a_run_whose_launchers_are_stopped_comes_to_its_end_and_leaves_nobody(tmp_path):
     job = training(tmp_path / "run.safetensors", "--workers", "2", "--timeout", "1", epochs=15)

@@ -256,3 +256,9 @@ def test_two_signs_cancel():
 def test_powers_with_other_exponents_have_other_derivatives():
     steps = WengertList.from_text("a = power(x, 3)\nb = power(x, 4)\nf = add(a, b)")
     assert derivation(steps, "f", "x")[-1].step.endswith("4·x^3 + 3·x^2")
+
+
+def test_a_list_with_an_array_among_its_arguments_has_a_derivation():
+    steps = trace(lambda A: f.sum(f.square(A + np.eye(2))), np.ones((2, 2)))
+    rows = derivation(steps, "result", "A", values={"A": np.ones((2, 2))})
+    assert rows[-1].step == "dresult/dA = 2·(A + array([[1, 0], [0, 1]]))"

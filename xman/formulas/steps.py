@@ -138,7 +138,7 @@ class Adjoints(dict):
         return self.name(self.of), f"{self.top} is a number made of {self.of}; {reason}", ""
 
     def row(self, x: str) -> tuple[str, str, str]:
-        users = [line for line in self.steps if x in line[2] and line[0] in self]
+        users = [line for line in self.steps if x in registers(line[2]) and line[0] in self]
         lines = [line for line in self.steps if line[0] != x]
         terms = [self.formula([line], line[0], x, self.seed(line[0])) for line in users]
         total, assumed = (

@@ -46,7 +46,13 @@ def vmap(fn: Callable, in_axes: Any = 0, out_axes: int = 0) -> Callable:
         if len(axes) != len(leaves) or all(axis is None for axis in axes):
             raise XManError(f"in_axes of vmap is {in_axes!r}, and {name_of(fn)} was called with {len(args)} "
                             "arguments; it has an axis for each, None for all but one at most")
-        moved = {i: np.moveaxis(leaves[i], axis, 0) for i, axis in enumerate(axes) if axis is not None}
+        along = {i: axis for i, axis in enumerate(axes) if axis is not None}
+        shapes = [np.shape(leaves[i]) for i in along]
+        has_axis = all(-len(s) <= axis < len(s) for s, axis in zip(shapes, along.values(), strict=True))
+        if not has_axis or len({s[axis] for s, axis in zip(shapes, along.values(), strict=True)}) > 1:
+            raise XManError(f"vmap of {name_of(fn)} goes along the axes {[*along.values()]} of arguments of shapes "
+                            f"{shapes}: each has such an axis, and all are of one length")
+        moved = {i: np.moveaxis(leaves[i], axis, 0) for i, axis in along.items()}
 
         def each(places: dict) -> Any:
             return fn(*unflatten(structure, (places.get(i, leaf) for i, leaf in enumerate(leaves))))

@@ -123,7 +123,11 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
         central = np.array([abs((E(h) - E(-h)) / (2 * h) - derivative) for h in sizes])
     # E is known to ε_machine·|E|, and the quotient divides that by the step
     rounding = np.finfo(float).eps * max(abs(E0), abs(derivative)) / sizes
-    return Errors(of, ", ".join(direction), derivative, sizes, one_sided, central, rounding)
+    along = ", ".join(direction)
+    if len(direction) > 1 or isinstance(wrt, Mapping) or np.ndim(inputs[along]):
+        along = f"v, v a direction in {along}"
+    of = f"Σ{of}" if np.ndim(result[of]) else of
+    return Errors(of, along, derivative, sizes, one_sided, central, rounding)
 
 
 def directed(wrt: Any, values: Mapping[str, Any], inputs: Sequence[str],

@@ -20,6 +20,7 @@ import numpy as np
 from ops import reductions
 
 from ..errors import XManError, extra
+from .launch import MARK, end_with_parent
 
 # what says how many processes a launcher started, where it started this one: then the second is set
 SIZES = {name: name for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE")} | {
@@ -145,6 +146,8 @@ class OfMPI(Workers):
         super().__init__(comm)
         self.ring = comm.Dup() if MPI.Query_thread() == MPI.THREAD_MULTIPLE else None
         self.in_place, sys.excepthook = MPI.IN_PLACE, self.uncaught
+        if MARK in os.environ and sys.platform == "linux":
+            end_with_parent()  # which is mpiexec's proxy, and may be killed
 
     def reduce(self, buffer: np.ndarray) -> None:
         self.noticed(self.until, self.comm.Iallreduce(self.in_place, buffer))

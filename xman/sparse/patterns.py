@@ -101,7 +101,8 @@ class Member(NamedTuple):
 
 
 # a while loop's shapes are those after one step; for the ones that stand for values it might not end
-ONCE = ops.G | {"while_loop": lambda _, step, k, args, *limit: ops.G["bundle"](*ops.G["call"](step, args)[:k], 1)}
+ONCE = ops.G | {"while_loop": lambda _, step, k, args, *limit:
+                ops.G["bundle"](*ops.G["call"](step, args)[:k], 1)}
 
 
 def union(a: csr_array | None, b: csr_array | None) -> csr_array | None:

@@ -108,6 +108,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
 def kind_of_file(stem: Path, path: Path) -> str:
     """The kind of a file by its name, else by its first line: "table", "libsvm", "idx" or "titles"."""
     if not path.exists():
+        if str(stem) in INSTALLED:
+            raise DataError(f"{stem} is a data set to train on, and here a file of rows is wanted.")
         if near := nearest(str(stem), INSTALLED):
             raise DataError(f"there is no data set {str(stem)!r}{near} There are {' and '.join(INSTALLED)}.")
         raise DataError(f"{path}: cannot be read: No such file or directory.")

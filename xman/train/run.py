@@ -73,7 +73,7 @@ class Run:
         numbers = {name: x for name, x in vars(self.settings).items() if type(x) in (int, float)}
         return self.record | self.checkpoint.content | numbers | {
             "default": digest_of(defaults), "schedule": self.checkpoint.factors(1000),
-            "precision": self.settings.precision}
+            "precision": self.settings.precision, "engine": self.settings.engine}
 
     def begin(self, state: State) -> None:
         state.arrays = self.step.put(state.arrays)
