@@ -139,6 +139,8 @@ def test_rows_that_are_not_like_those_of_training_are_refused_in_a_sentence(run,
     (tmp_path / "new.csv").write_text(rows)
     code, out, err = run("predict", "iris.safetensors", "new.csv")
     assert (code, out) == (2, "") and words in err and err.count("\n") == 1
+    if not rows:
+        assert "standard input is empty; wanted rows" in run("predict", "iris.safetensors", "-")[2]
     if "found" in words:
         _, _, err = run("predict", "iris.safetensors", "-", stdin=rows)
         assert f"standard input, line 3, {words}, wanted a number; mend the cell" in err

@@ -143,6 +143,8 @@ def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np
         except TableError as error:
             words = re.sub(", row [0-9]+", "", str(error))
             raise TableError(words.replace(where, f"{where}, line {number}", 1)) from None
+    if not (form or names):
+        raise TableError(f"{where} is empty; wanted rows")
 
 
 def row_in(line: bytes) -> dict[str, Any]:

@@ -123,8 +123,9 @@ def target_cells(table: Any, target: Column, where: str,
         distinct, places = cells(chunks, target, where), slice(None)
     missing = absent(distinct, target.kind)[places]
     if missing.any():
-        raise TableError(f"{where}: the target {target.name!r} is missing in {int(missing.sum()):,} rows, "
-                         f"the first of them row {int(missing.argmax()) + 1}; leave those rows out")
+        infinite = " or infinite" * (target.kind == "number")
+        raise TableError(f"{where}: the target {target.name!r} is missing{infinite} in {int(missing.sum()):,} of the "
+                         f"rows, the first of them row {int(missing.argmax()) + 1}; leave those rows out")
     return distinct, places
 
 
