@@ -147,6 +147,10 @@ def test_what_are_no_probabilities_is_refused(got, came_back):
     assert came_back in told(expect_probabilities, got, (2, 3), "p").came_back
 
 
+def test_one_probability_that_is_nan_is_called_so():
+    assert told(expect_probabilities, np.array([[np.nan, 1.0]]), (1, 2), "p").expected == "p: finite numbers"
+
+
 def test_what_are_probabilities_passes():
     expect_probabilities(np.array([[0.25, 0.75], [1.0, 0.0]]), (2, 2), "p")
     expect_probabilities(np.array([[1.25, -0.25]]), (1, 2), "p", tolerance=0.25)
