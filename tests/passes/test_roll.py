@@ -189,6 +189,16 @@ def test_turns_whose_shapes_go_by_values_are_left_alone():
     assert xman.roll(lines, likes) == lines
 
 
+def test_a_turn_that_begins_two_reads_of_one_carry_with_two_values_is_peeled():
+    lines = []
+    for t in range(1, 30):
+        a, b = ("a", "b") if t == 1 else (f"h{t - 1}",) * 2
+        lines += [(f"y{t}", "mul", (a, 1.01)), (f"z{t}", "mul", (b, 0.1)), (f"h{t}", "add", (f"y{t}", f"z{t}"))]
+    likes = {"a": 0.3, "b": 0.9}
+    rolled = xman.roll(lines, likes)
+    assert len(rolled) == 6 and xman.eval(rolled, likes)["h29"] == xman.eval(lines, likes)["h29"]
+
+
 def test_a_turn_of_another_precision_is_peeled():
     lines = []  # i + 1.5 is a float, and i + 2 a whole number, which float64 does not hold
     for t, literal in enumerate((1.5, 2, 3, 4, 5)):
