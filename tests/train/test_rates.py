@@ -124,6 +124,7 @@ def test_a_search_for_a_rate_changes_no_model_and_has_its_refusals():
     assert len(find_rate(model, (X, LABELS), batch_size=8, greatest=1.0, steps=20).rates) == 20  # as it falls until then
     assert all(np.array_equal(x, before[name]) for name, x in model.inputDict().items())
     assert "find_rate has no setting 'lr'" in refusal(find_rate, model, (X, LABELS), lr=0.1)
+    assert "lbfgs finds its own step size" in refusal(find_rate, model, (X, LABELS), optimizer="lbfgs")
     assert len(find_rate(model, (X, LABELS), batch_size=8, greatest=1.0, steps=10).rates) == 10
     assert "at least 10 steps" in refusal(find_rate, model, (X, LABELS), steps=9)
     assert "the loss falls at no rate from 100 to 1000" in refusal(find_rate, model, (X, LABELS), least=100, greatest=1000)
