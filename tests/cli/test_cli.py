@@ -1,73 +1,20 @@
 """Facts about the command line: what each command prints, its exit status, and one sentence for what a user can mend."""
 
-import io
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ops
-from xman import WengertList, XManError
-from xman.cli import main
-from xman.files.whole import refuse_unwritable, write_whole
+from tests.cli.files_of_users import EQUATION_1, MODEL, command
+from xman import WengertList
 
 pytest.importorskip("click")
-
-EQUATION_1 = "z1 = add(x1, x1)\nz2 = add(z1, x2)\nf = square(z2)\n"
-MODEL = """from xman import XMan, f
-import numpy as np
-
-class Softmax(XMan):
-    X, y = f.input(), f.input()
-    W = f.param(default=np.zeros((64, 10), np.float32))
-    scores = X @ W
-    outputs = f.softmax(scores)
-    loss = f.mean(f.softmaxCrossEntropy(scores, y))
-"""
-FILES = {
-    "f.wl": EQUATION_1,
-    "f.json": '[["z1", "add", ["x1", "x1"]], ["z2", "add", ["z1", "x2"]], ["f", "square", ["z2"]]]',
-    "log.wl": "f = log(x)\n",
-    "empty.wl": "", "comment.wl": "# nothing\n", "garbage.wl": "z1 = add(x, x)\nwhat is this?\n", "bad.json": "[1",
-    "operator.wl": "z1 = sqare(x)\n", "twice.wl": "z1 = add(x, x)\nz1 = square(x)\n", "binary.wl": b"\xff\xfe\x00",
-    "model.py": MODEL,
-    "curve.py": MODEL.replace("f.softmax(scores)", "f.tanh(X)"),
-    "two.py": "from xman import XMan, f\nclass A(XMan):\n    x = f.input()\n    loss = f.square(x)\nclass B(A):\n    pass\n",
-    "none.py": "x = 1\n",
-    "syntax.py": "from xman import XMan, f\nclass Model(XMan)\n    x = f.input()\n",
-    "raises.py": "from xman import XMan, f\n\nhalf = 1 / 0\n",
-    "init.py": "from xman import XMan, f\nclass Model(XMan):\n    def __init__(self):\n        self.x = undefined\n",
-    "exits.py": "import sys\nsys.exit(0)\n",
-    "needs.py": "from xman import XMan, f\nclass Model(XMan):\n    def __init__(self, size, *, by=2.0):\n"
-                "        self.x = f.input(default=size)\n        self.loss = self.x * by\n",
-    "rows.csv": "".join(f"{k % 2},{k % 3},{'ab'[k % 2]}\n" for k in range(40)),
-}
-
-
-@pytest.fixture
-def xman(tmp_path, monkeypatch, capsys):
-    """xman(*words, stdin="") -> (exit status, output, errors), in a folder with FILES."""
-    for name, content in FILES.items():
-        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    np.save(tmp_path / "x.npy", np.array([1.0, 4.0]))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-
-    def run(*words, stdin=""):
-        monkeypatch.setattr(sys, "argv", ["xman", *words])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        with pytest.raises(SystemExit) as end:
-            main()
-        return end.value.code, *capsys.readouterr()
-
-    return run
-
 
 def outside(*words, cwd):
     return subprocess.run([sys.executable, *words], cwd=cwd, capture_output=True, text=True)
@@ -278,11 +225,6 @@ def test_ctrl_c_in_a_search_is_a_line_and_no_empty_one(xman, monkeypatch):
 VALUES = ["x1=3", "x2=7"]
 
 
-def command(case):
-    """The words of a case, to call the test by."""
-    return " ".join(case) if isinstance(case, list) else ""
-
-
 @pytest.mark.parametrize("words, said", [
     (["eval", "absent.wl"], "absent.wl cannot be read: No such file"),
     (["eval", "."], "cannot be read: Is a directory"),
@@ -364,74 +306,6 @@ def test_what_a_user_can_mend_is_one_sentence_and_status_2(xman, words, said):
     (["predict", "a", "b", "c"], "nothing takes the words c; see xman predict --help")], ids=command)
 def test_words_that_cannot_be_read_are_answered_in_a_sentence_and_status_2(xman, words, sentence):
     assert xman(*words) == (2, "", f"xman: {sentence}\n")
-
-
-@pytest.mark.parametrize("words", [
-    ["train", "mlp", "--save"], ["train", "mlp", "--report"], ["train", "mlp", "--checkpoint"], ["show", "f.wl", "--svg"],
-    ["show", "f.wl", "--html"], ["predict", "model", "rows.csv", "--out"], ["export", "f.wl", "--to"],
-    ["grade", "gradescope", "modes", "--out"]], ids=command)
-def test_a_file_that_cannot_be_written_is_told_before_anything_is_done(xman, tmp_path, words, monkeypatch):
-    monkeypatch.setattr("xman.cli.learning.plans.read", lambda *_, **__: pytest.fail("it began"))
-    (tmp_path / "old").touch()
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "old")  # for root nothing is read-only
-    for place, why in [("nowhere/file", "there is no folder nowhere; make it first"), (".", "this is a directory"),
-                       ("old", "it is read-only")]:
-        more = "; name another file" * (place != "nowhere/file")
-        assert xman(*words, place) == (2, "", f"xman: {words[-1]}: {place} cannot be written: {why}{more}\n")
-
-
-@pytest.mark.parametrize("name", ["curve.xyz", "curve", f"{300 * 'a'}.png"], ids=["format", "no format", "name"])
-def test_a_plot_that_cannot_be_drawn_is_told_before_anything_is_done(xman, name, monkeypatch):
-    pytest.importorskip("matplotlib")
-    monkeypatch.setattr("xman.cli.learning.plans.read", lambda *_, **__: pytest.fail("it began"))
-    code, out, err = xman("train", "mlp", "--plot", name)
-    assert (code, out) == (2, "") and f"{name} cannot be written: " in err
-
-
-@pytest.mark.parametrize("words", [
-    ["train", "mlp", "--data", "rows.csv", "--checkpoint", "./rows.csv"],
-    ["train", "mlp", "--data", "rows.csv", "--report", "link"],
-    ["train", "mlp", "--data", "rows.csv", "--checkpoint", "hard"], ["train", "mlp", "--data", "t", "--plot", "t.valid.png"],
-    ["train", "mlp", "--data", ".", "--checkpoint", "rows.csv"], ["train", "own.py:Model", "--checkpoint", "own.py"],
-    ["train", "mlp", "--save", "new", "--report", "../{here}/new"], ["predict", "model", "rows.csv", "--out", "model"],
-    ["predict", "model", "rows.csv", "--out", "link"], ["show", "rows.csv", "x=@hard", "--html", "link"],
-    ["export", "own.c", "--to", "own.c"]], ids=command)
-def test_a_file_that_is_read_or_written_already_is_not_overwritten(xman, tmp_path, words, monkeypatch):
-    monkeypatch.setattr("xman.cli.learning.plans.read", lambda *_, **__: pytest.fail("it began"))
-    for name in ("rows.csv", "model", "own.py", "own.c", "t.train"):
-        (tmp_path / name).write_text(name)
-    os.link(tmp_path / "rows.csv", tmp_path / "hard")
-    (tmp_path / "link").symlink_to("rows.csv")
-    (tmp_path / "t.valid.png").symlink_to("t.train")
-    code, out, err = xman(*(word.format(here=tmp_path.name) for word in words))
-    assert (code, out) == (2, "") and re.search("is what .* reads; name another|is the file of --save, too; name another", err)
-    assert (tmp_path / "rows.csv").read_text() == "rows.csv"
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes")
-def test_a_pipe_stays_a_pipe(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    write_whole(tmp_path / "pipe", "all of it")
-    assert os.read(reader, 99) == b"all of it" and (tmp_path / "pipe").is_fifo()
-    os.close(reader)
-
-
-@pytest.mark.parametrize("words, forms", [
-    (["train", "mlp", "--save", "m.onnx"], ".safetensors or .st, not .onnx"),
-    (["show", "f.wl", "--html", "a.pdf"], ".html or .htm"), (["train", "mlp", "--report", "a.pdf"], ".html or .htm"),
-    (["predict", "m", "rows.csv", "--out", "p.xlsx"], ".csv or .txt or "),
-    (["predict", "m", "rows.csv", "--out", "p.csv.gz"], ".csv or .txt or .parquet or .pq, not .gz")], ids=command)
-def test_a_file_is_not_written_under_a_name_that_says_another_format(xman, words, forms):
-    status, out, errors = xman(*words)
-    assert (status, out) == (2, "") and f"xman: {words[-2]}: {words[-1]} is written as {forms}" in errors
-
-
-def test_a_terminal_is_written_to_where_no_file_can_be(monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    refuse_unwritable("/dev/null")
-    with pytest.raises(XManError, match="the folder /dev is read-only; name another file"):
-        refuse_unwritable("/dev/absent")
 
 
 @pytest.mark.parametrize("width", [50, 80])
