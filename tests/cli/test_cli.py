@@ -16,6 +16,7 @@ from xman import WengertList
 
 pytest.importorskip("click")
 
+
 def outside(*words, cwd):
     return subprocess.run([sys.executable, *words], cwd=cwd, capture_output=True, text=True)
 
