@@ -27,15 +27,21 @@ def eigenvectors(a, signs=("L",)):
     return eigh(symmetric(a), lower=signs[0] == "L")[1]
 
 
-def inverse_of(gap, scale, share, size):
+def rounding(gap):
+    """What a sum along a side of the matrix loses, as a share of its terms."""
+    return max(*gap.shape[-2:], 4) * float(np.finfo(gap.dtype).eps)
+
+
+def inverse_of(gap, scale, share, size, blur=1.0):
     """1/gap, by which a turn is divided; 0 where nothing turns, and NaN where rounding decides the turn.
 
     scale: the greatest of the values with these gaps. share: the turn, divided by the terms that it is a sum
-    of. size: of these terms. A gap that is 0 up to rounding still counts if the terms are small as well, as
-    those of u·s are where s is 0: their quotient is precise.
+    of. size: of these terms. blur: how many times the rounding of one sum these terms have lost already. A
+    gap that is 0 up to rounding still counts if the terms are small as well, as those of u·s are where s is
+    0: their quotient is precise.
     """
-    eps = max(*gap.shape[-2:], 4) * float(np.finfo(gap.dtype).eps)
-    distance, turns = f.abs(gap), f.greater(share, eps)
+    eps = rounding(gap)
+    distance, turns = f.abs(gap), f.greater(share, eps * blur)
     clear = f.greater(distance, eps * scale)
     precise = f.greater(distance * f.max(size, (-2, -1), True), eps ** 0.5 * size * scale)
     divided = f.logical_or(clear, f.logical_and(precise, turns))
@@ -54,12 +60,18 @@ def share_of_columns(m, d, sent):
 
 
 def inverse_gaps(w, d, m, sent):
-    """1/(w_j − w_i) at [..., i, j], by which m = vᵀ d, with d for vectors v, is divided (see inverse_of)."""
+    """1/(w_j − w_i) at [..., i, j], by which m = vᵀ d, with d for vectors v, is divided (see inverse_of).
+
+    A vector is known up to eps·scale/gap, by its nearest neighbour that is not its equal (Golub and Van Loan,
+    Matrix Computations, 8.1).
+    """
     share, size = share_of_columns(m, d, sent)
     share, size = f.maximum(share, f.mT(share)), f.maximum(size, f.mT(size))
     between = 1.0 - np.eye(w.shape[-1], dtype=w.dtype)
     gap, scale = w[..., None, :] - w[..., :, None], f.max(f.abs(w), -1, True)[..., None]
-    return inverse_of(gap, scale, between * share, size)
+    distance = f.abs(gap)
+    nearest = f.min(f.where(f.greater(distance, rounding(gap) * scale), distance, scale), -2, True)
+    return inverse_of(gap, scale, between * share, size, scale / f.minimum(nearest, f.mT(nearest)))
 
 
 def inverse_values(s, d, m, sent):
@@ -144,8 +156,10 @@ def along_eigenvectors(t, out, a, signs=("L",)):
 
 
 def spanned(d, u, v):
-    """u diag(d) vᵀ."""
-    return u * d[..., None, :] @ f.mT(v)
+    """u diag(d) vᵀ, without the vectors to which nothing is sent: they may have no derivative."""
+    d = d[..., None, :]
+    sent = columns_sent(d)
+    return u * d @ f.mT(v if sent is True else f.where(sent, v, 0.0))
 
 
 def eigvalsh(a):

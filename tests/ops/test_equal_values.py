@@ -79,3 +79,26 @@ def test_a_compiled_tangent_of_eigenvectors_is_that_of_the_function():
     tangent = lambda a, t: jvp(lambda a: np.linalg.eigh(symmetric(a))[1][:, -1:] * np.linalg.eigvalsh(a), (a,), (t,))[1]
     a, t = turned(np.array([1.0, 2, 4])), symmetric(R.normal(size=(3, 3)))
     np.testing.assert_allclose(jit(tangent, "numpy")(a, t), tangent(a, t), rtol=1e-12)
+
+
+OF_ONE_VALUE = [  # that has no equal, though others are equal to one another
+    lambda a: np.linalg.norm(a, 2), lambda a: np.linalg.svd(a, compute_uv=False)[0],
+    lambda a: np.linalg.eigvalsh(a @ a.T)[-1] ** 1.5, lambda a: np.linalg.eigvalsh(a)[-1]]
+
+
+@pytest.mark.parametrize("fn", OF_ONE_VALUE)
+@pytest.mark.parametrize("a", [np.diag([3.0, 1, 1]), turned(np.array([1.0, 1, 1, 4]))])
+def test_a_hessian_of_one_value_does_not_ask_about_the_others(fn, a):
+    t = symmetric(R.normal(size=a.shape))
+    expected = slope(lambda a: np.sum(grad(fn)(a) * t), a, t)
+    for full in (hessian(fn)(a), jit(hessian(fn))(a)):
+        np.testing.assert_allclose(np.einsum("ij,ijkl,kl", t, full, t), expected, rtol=1e-6)
+
+
+def test_a_hessian_of_the_eigenvalues_of_a_complex_matrix_is_the_difference_quotient():
+    b = np.array([[2, 1j, .3], [-1j, 3, .1 + .2j], [.3, .1 - .2j, 1]])
+    for fn in (lambda x: np.sum(np.linalg.eigvalsh(b * x[0] + np.diag([1.0, 2, 3]) * x[1]) ** 2),
+               lambda x: np.linalg.eigvalsh(b * x[0] + np.diag([1.0, 2, 3]) * x[1])[-1]):
+        x, h = np.array([1.0, 2]), 1e-5
+        expected = [(grad(fn)(x + e) - grad(fn)(x - e)) / (2 * h) for e in h * np.eye(2)]
+        np.testing.assert_allclose(hessian(fn)(x), expected, rtol=1e-6, atol=1e-7)
