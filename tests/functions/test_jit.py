@@ -313,6 +313,12 @@ def test_text_is_made_of_the_value():
     assert [fast(1.5), fast(1.5), fast(2.5)] == [[x, str(x), f"{x} {x!r}"] for x in (1.5, 1.5, 2.5)]
 
 
+def test_a_constant_without_axes_is_an_array_at_every_call_where_it_is_one():
+    for fn in (lambda n: np.where(n > 1, n, 0), lambda n: np.zeros(()), lambda n: np.float64(n), lambda n: (n, np.full((), n))):
+        fast = jit(fn)
+        assert [repr(fast(2)) for _ in range(3)] == [repr(fn(2))] * 3
+
+
 CACHE = np.array([4.0, 5.0, 6.0])
 SENTINEL = object()
 

@@ -144,6 +144,14 @@ def test_a_list_equals_the_plain_list_of_its_lines():
     assert WengertList(TRIANGLE) == TRIANGLE and isinstance(WengertList(TRIANGLE), list)
 
 
+def test_lists_with_arrays_are_equal_where_the_bits_are():
+    moved = lambda x: WengertList([("y", "add", ("x", x)), ("z", "getitem", ("y", (np.array([0, 1]), None)))])
+    nan = np.array([1.0, np.nan])
+    assert moved(nan) == moved(nan.copy()) == [*moved(nan.copy())] and [*moved(nan)] == moved(nan.copy())
+    for other in (nan.astype("f4"), nan[:1], np.array([1.0, 2]), np.array([-1.0, np.nan]), 1.0):
+        assert moved(nan) != moved(other) and moved(other) != [*moved(nan)]
+
+
 def test_inputs_are_what_is_read_and_not_assigned_in_order_of_use():
     assert WengertList([*TRIANGLE, ("b", "mul", ("x", "h")), ("c", "reshape", ("b", ("y", 2)))]).inputs == ("h", "w", "x")
 

@@ -10,7 +10,7 @@ from ops import Expression
 from ops.silence import ERRORS, loud
 
 from ..functions.trace import is_input
-from ..functions.trees import LEAF, as_own, children, fields_of, rebuilt
+from ..functions.trees import LEAF, children, fields_of, rebuilt
 
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
 DEEP = 50   # the most nested brackets in generated text: Python's parser takes few more
@@ -84,7 +84,9 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
     that makes the leaf of the output), or (None, a constant)."""
     if structure is LEAF:
         name, of_leaf = next(outputs)
-        return (lambda values: as_own(of_leaf)) if name is None else lambda values: of_leaf(values[name])
+        if name is None:
+            return lambda values: of_leaf.copy() if isinstance(of_leaf, np.ndarray) else of_leaf
+        return lambda values: of_leaf(values[name])
     builders, kind = {key: builder(x, outputs) for key, x in children(structure)}, type(structure)
     if kind is dict:
         builders = {key: builders[key] for key in structure}  # in the order in which fn made it

@@ -155,12 +155,14 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
         written = iter(written)
         arrays = {id(x) for x, y in zip(ends, leaves, strict=False) if type(y) is np.ndarray}
         of_leaf = lambda x: float if type(x) is FloatTracer else np.asarray if id(x) in arrays else number_of
-        argument = lambda x: (next(written), of_leaf(x)) if is_on(tape, x) else (None, as_own(x))
+        constant = lambda x: of_leaf(x)(x.copy()) if isinstance(x, np.ndarray) else x
+        argument = lambda x: (next(written), of_leaf(x)) if is_on(tape, x) else (None, constant(x))
         outputs = [*map(argument, ends)]
         checks = {next(written): (np.array(x.value), line) for x, line in guards.values()}
         failures = [(op, [*map(argument, operands)], error) for op, operands, error in tape.failures]
         path = TracedPath(compiled, key, steps, input_names, args, fixed, watch.places(), checks, failures,
                           outputs, structure, tape.walked)
-        return path, tree_map(lambda x: of_leaf(x)(as_own(x.value)) if is_on(tape, x) else as_own(x), result)
+        leaf = lambda x: of_leaf(x)(as_own(x.value)) if is_on(tape, x) else constant(x)
+        return path, tree_map(leaf, result)
 
 
