@@ -365,6 +365,24 @@ def test_a_register_that_is_not_a_number_is_checked_too():
     assert check(LAYER, INPUTS, of="z2").ok
 
 
+@pytest.mark.parametrize("sides", [1, 2])
+def test_at_a_kink_every_slope_between_those_of_its_sides_is_right(sides):
+    lists = {"abs": [("y", "abs", ("x",))], "relu": [("z", "relu", ("x",)), ("y", "sum", ("z",))]}
+    at = {"abs": {"x": np.array([0.0, 1.0])}, "relu": {"x": np.array([-1.0, 0.0, 2.0])}}
+    for op, steps in lists.items():
+        assert check(steps, at[op], sides=sides).ok
+        for share, right in ((0.5, True), (2, False), (-1.5, False)):
+            rules = {**ops.DG, op: [lambda d, out, x, share=share: d * np.where(x == 0, share, np.sign(x) if op == "abs" else x > 0)]}
+            assert check(steps, at[op], ops.G, rules, sides=sides).ok is right, (op, share)
+
+
+def test_nan_at_a_kink_cannot_be_checked_and_elsewhere_it_is_wrong():
+    steps = [("s", "dot", ("x", "x")), ("n", "sqrt", ("s",))]
+    assert "this cannot be checked: n has a kink here, with the slopes -1 and 1" in refusal(check, steps, {"x": np.zeros(2)})
+    rules = {**ops.DG, "square": [lambda d, out, x: d * x / x]}
+    assert "backprop says nan, the difference quotient 0" in str(check([("y", "square", ("x",))], {"x": 0.0}, ops.G, rules))
+
+
 @pytest.mark.parametrize("wrt", [None, ["weights"]])
 def test_a_check_names_the_input_without_a_value_and_the_nearest(wrt):
     with pytest.raises(XManError, match="no value for the input 'weights'; did you mean 'wieghts'"):

@@ -75,8 +75,9 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     inputs to differentiate by (None: all of floats). sides: 2 for (E(w+ε) − E(w−ε))/2ε, 1 for (E(w+ε) −
     E(w))/ε. most: a register with more elements is checked along so many random directions. step: ε, times an
     element above 1 (None: the best for float64). tolerance: relative (None: 1e-6 for two sides, 1e-4 for
-    one), beyond the quotient's rounding error. seed: of weights and directions. XManError where there is
-    nothing to check, or `of` is NaN or infinite.
+    one), beyond the quotient's rounding error. seed: of weights and directions. At a kink, as of |x| at 0,
+    every slope between those of its sides is right. XManError where there is nothing to check, where `of` is
+    NaN or infinite, and where backprop says NaN at a kink.
     """
     if sides not in (1, 2):
         raise XManError(f"a difference quotient has 1 or 2 sides, not {sides!r}")
@@ -122,7 +123,14 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
             slope = float(np.sum(delta * direction).real)
             rounding = 100 * np.finfo(float).eps * max(1.0, abs(float(at_point))) / h
             right = abs(slope - quotient) <= tolerance * max(abs(slope), abs(quotient)) + rounding
-            entries.append(Entry(name, where, slope, float(quotient), bool(right)))
+            entry = Entry(name, where, slope, float(quotient), bool(right))
+            if not right and (slopes := kink(lambda t: total(name, x + t * direction), at_point, h, rounding)):
+                least, greatest = slopes
+                if np.isnan(slope):
+                    raise XManError(f"this cannot be checked: {of} has a kink here, with the slopes {least:.6g} "
+                                    f"and {greatest:.6g} on its sides, where {entry}")
+                entry = entry._replace(right=bool(least - rounding <= slope <= greatest + rounding))
+            entries.append(entry)
     return Report(entries, misshapen)
 
 
@@ -133,6 +141,18 @@ def refuse_infinite(steps: WengertList, values: Mapping[str, Any], table: Mappin
         where = next((f"line {k}, {shown(line)}" for k, line in enumerate(steps, 1) if line[0] == dst), dst)
         raise XManError(f"this cannot be checked: {of} is {sign} here, or a small step away, from {where}")
     return values
+
+
+def kink(total: Callable[[float], float], at_point: float, h: float, rounding: float) -> list[float]:
+    """The least and the greatest slope on the sides of a kink of `total` at 0; empty where there is none.
+
+    Slopes on both sides come together as h shrinks, but for a kink, as of |x|. Any slope between them is a
+    subgradient, of which every rule states one.
+    """
+    def slopes(h: float) -> list[float]: return sorted((total(way * h) - at_point) / (way * h) for way in (1, -1))
+    wide, close = slopes(h), slopes(h / 8)
+    apart = close[1] - close[0]
+    return close if apart > max(0.5 * (wide[1] - wide[0]), 20 * rounding) else []
 
 
 def probes(x: np.ndarray, limit: int, directions: int, random: np.random.Generator):
