@@ -125,9 +125,14 @@ class TableOfComplex(dict):
         return self.setdefault(op, right_for_complex(op, self.table[op]))
 
 
+def is_function(a: Any) -> bool:
+    """Whether a is the literal of a function, which a loop applies (`ops.loops.bodies`)."""
+    return type(a) is tuple and len(a) == 5 and type(a[0]) is str and a[0] == "def"
+
+
 def makes_complex(lines: Iterable) -> bool:
     """Whether a line has complex numbers, whatever its registers are; not whether an input has."""
-    in_functions = lambda args: [a[3] for a in args if type(a) is tuple and a[:1] == ("def",)]
+    in_functions = lambda args: [a[3] for a in filter(is_function, args)]
     return any([facts_of(op).gives is complex or any(map(is_complex, args))
                 or any(map(makes_complex, in_functions(args))) for _, op, args in lines])
 

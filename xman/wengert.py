@@ -38,12 +38,12 @@ def changing(method: str) -> Callable:
     return change
 
 
-def equal(a: Any, b: Any) -> bool:
+def equal_lines(a: Any, b: Any) -> bool:
     """Whether lines, or arguments, are equal; arrays are by precision, shape and bits, and so is NaN."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return type(a) is type(b) and (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
     if type(a) is type(b) and isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(equal, a, b))
+        return len(a) == len(b) and all(map(equal_lines, a, b))
     return a == b
 
 
@@ -73,7 +73,7 @@ class WengertList(list):
         # steps[::-1] is a plain list: read backwards, no list is valid
         return WengertList(lines) if isinstance(k, slice) and (k.step or 1) > 0 else lines
 
-    def __eq__(self, lines: object) -> bool: return isinstance(lines, list) and equal([*self], [*lines])
+    def __eq__(self, lines: object) -> bool: return isinstance(lines, list) and equal_lines([*self], [*lines])
     def __ne__(self, lines: object) -> bool: return not self == lines
     __hash__ = None  # it may change
 

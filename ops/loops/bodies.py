@@ -12,16 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..expression import Expression, G
-from ..facts import IN_USE, OURS, operator_called
+from ..facts import IN_USE, OURS, is_function, operator_called
 from ..kinks import derivatives_by
 from ..walk import back, forth, live_back, live_forth, needed
 from ..writer import Symbol, Traced, Writer, literal, temporaries
 
 Function = tuple  # ("def", name, parameters, lines, results)
-
-
-def is_function(a: Any) -> bool:
-    return type(a) is tuple and len(a) == 5 and type(a[0]) is str and a[0] == "def"
 
 
 class Bundle(tuple):

@@ -255,6 +255,17 @@ def test_jacobian_and_hessian_print_a_line_for_each_pair(xman):
     assert status == 2 and "a Hessian is that of one number" in errors
 
 
+def test_jacobian_and_hessian_along_a_direction_are_products_with_it(xman):
+    at = "h.wl", "x=3", "y=5"  # slopes 155 and 459, of z4 5 and 13
+    assert xman("jacobian", *at, "--along", "x=2", "--along", "y=-1", "--of", "h,z4")[1] == "h_dot = -149.0\nz4_dot = -3.0\n"
+    assert xman("hessian", *at, "--along", "y=1")[1] == "dh_dy_dot = 150.0\ndh_dx_dot = 56.0\n"
+    assert xman("hessian", *at, "--along", "x=1", "--wrt", "x", "--of", "h,z4")[1] == "dh_dx_dot = 10.0\ndz4_dx_dot = 0.0\n"
+    for words, refusal in ((("--along", "y=1", "--wrt", "x"), "--wrt does not name"), (("--along", "u=1"), "no input 'u'"),
+                           (("--along", "x=1", "--mode", "reverse"), "one of them at a time")):
+        status, _, errors = xman("jacobian", *at, *words)
+        assert status == 2 and refusal in errors
+
+
 def test_explain_takes_several_outputs_a_direction_and_puts_the_numbers_in(xman):
     lines = xman("explain", "h.wl", "x=3", "y=5", "--of", "h", "--of", "z4", "--along", "x=2", "--along", "y=-1")[1].splitlines()
     assert lines[0].split("  ")[-3:] == ["tangent along x, y", "adjoint ∂h/∂", "adjoint ∂z4/∂"]

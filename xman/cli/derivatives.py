@@ -23,6 +23,7 @@ from .options import JSON, option_table
 from .sources import assignments, list_and_values
 
 WRT = "--wrt  REGISTER*  Differentiate by this input; may be repeated.  [default: all inputs]"
+ALONG = "--along  NAME=NUMBER*  Multiply by this direction; repeat it for several inputs."
 FIRST = "--wrt  REGISTER*  An input to differentiate by; may be repeated.  [default: the first]"
 BRIEF = "--algebra  flag  Shorten by rules of algebra, after which numbers are rounded differently."
 Known = dict[str, Any]
@@ -87,19 +88,41 @@ def explain(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt, along, 
 
 @of_lists(f"""{WRT}
     {JSON}
+    {ALONG}
     --mode  forward|reverse|mixed  Of the passes.  [default: the fewest]""")
-def jacobian(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt, as_json, mode) -> None:
+def jacobian(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt, as_json, along, mode) -> None:
     """Print the Jacobian, a line for each output and input: xman jacobian f.wl x1=3 x2=7."""
+    direction, wrt = direction_of(along, wrt, steps)
     inputs |= in_wrt_as_floats(inputs, wrt)
+    if along:
+        one_form(along=along, mode=mode)
+        tangents = {y: Jacobian(steps, y, wrt).jv(inputs, direction) for y in of or steps.outputs}
+        return tell({y + ending(steps): tangent for y, tangent in tangents.items()}, as_json)
     blocks = {y: Jacobian(steps, y, wrt or one_input(steps), mode)(inputs) for y in of or steps.outputs}
     tell({f"d{y}/d{x}": J for y, block in blocks.items() for x, J in block.items()}, as_json)
 
 
-@of_a_list(f"{WRT}\n{JSON}")
-def hessian(steps: WengertList, inputs: Known, of: str, wrt, as_json) -> None:
+@of_lists(f"{WRT}\n{JSON}\n{ALONG}")
+def hessian(steps: WengertList, inputs: Known, of: tuple[str, ...], wrt, as_json, along) -> None:
     """Print the Hessian of a number, a line for each pair of inputs: xman hessian f.wl x1=3 x2=7."""
-    blocks = Hessian(steps, of, wrt or one_input(steps)).blocks(inputs | in_wrt_as_floats(inputs, wrt))
-    tell({f"d²{of}/d{x}d{y}": H for (x, y), H in blocks.items()}, as_json)
+    direction, wrt = direction_of(along, wrt, steps)
+    inputs, results = inputs | in_wrt_as_floats(inputs, wrt), {}
+    for y in of or (steps[-1][0],):
+        H = Hessian(steps, y, wrt)
+        if along:
+            products = H.product_at(inputs)(direction)
+            results |= {f"d{y}_d{x}{ending(H.gradient)}": product for x, product in products.items()}
+        else:
+            results |= {f"d²{y}/d{x}d{z}": block for (x, z), block in H.blocks(inputs).items()}
+    tell(results, as_json)
+
+
+def direction_of(along: tuple[str, ...], wrt: tuple[str, ...], steps: WengertList) -> tuple[Known, tuple]:
+    """The direction that --along gives, and the names of the inputs to differentiate by."""
+    direction = assignments(along, steps)
+    if wrt and (stray := [x for x in direction if x not in wrt]):
+        raise XManError(f"--along {stray[0]} is a direction of an input that --wrt does not name")
+    return direction, wrt or one_input(steps)
 
 
 @of_a_list(f"""{FIRST}

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,7 +108,9 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
                            f"register has shape {cause.of_argument}: {error}"])
 
     def sized(y): return np.sum(y * weight).real
-    def total(a, x): return sized(refuse_infinite(steps, eval(steps, {**inputs, a: x}, G), G, of)[of])
+    def total(name, direction, t):
+        near = {**inputs, name: inputs[name] + t * direction}
+        return sized(refuse_infinite(steps, eval(steps, near, G), G, of)[of])
 
     entries, misshapen, at_point = [], [], sized(registers[of])
     for name in wrt:
@@ -118,13 +121,13 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
             continue
         for where, direction in probes(x, most, directions, random):
             h = step * float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=1.0))
-            below = total(name, x - h * direction) if sides == 2 else at_point
-            quotient = (total(name, x + h * direction) - below) / (sides * h)
+            along = partial(total, name, direction)
+            quotient = (along(h) - (along(-h) if sides == 2 else at_point)) / (sides * h)
             slope = float(np.sum(delta * direction).real)
             rounding = 100 * np.finfo(float).eps * max(1.0, abs(float(at_point))) / h
             right = abs(slope - quotient) <= tolerance * max(abs(slope), abs(quotient)) + rounding
             entry = Entry(name, where, slope, float(quotient), bool(right))
-            if not right and (slopes := kink(lambda t: total(name, x + t * direction), at_point, h, rounding)):
+            if not right and (slopes := kink(along, at_point, h, rounding)):
                 least, greatest = slopes
                 if np.isnan(slope):
                     raise XManError(f"this cannot be checked: {of} has a kink here, with the slopes {least:.6g} "
@@ -149,8 +152,7 @@ def kink(total: Callable[[float], float], at_point: float, h: float, rounding: f
     Slopes on both sides come together as h shrinks, but for a kink, as of |x|. Any slope between them is a
     subgradient, of which every rule states one.
     """
-    def slopes(h: float) -> list[float]: return sorted((total(way * h) - at_point) / (way * h) for way in (1, -1))
-    wide, close = slopes(h), slopes(h / 8)
+    wide, close = (sorted((total(t) - at_point) / t for t in (h, -h)) for h in (h, h / 8))
     apart = close[1] - close[0]
     return close if apart > max(0.5 * (wide[1] - wide[0]), 20 * rounding) else []
 
