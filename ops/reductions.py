@@ -61,7 +61,7 @@ def centered(x, axis=None):
     over = range(x.ndim) if axis is None else [a % x.ndim for a in np.atleast_1d(axis)]
     first, last = [x[tuple([end if k in over else slice(None) for k in range(x.ndim)])]
                    for end in (slice(1), slice(-1, None))]
-    if not np.equal(first, last).any():
+    if not np.equal(first, last).any():  # for speed alone
         return d
     return np.where(np.equal(x, first).all(axis, keepdims=True) & np.equal(d, d), 0, d)[()]
 

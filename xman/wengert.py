@@ -40,6 +40,8 @@ def changing(method: str) -> Callable:
 
 def equal_lines(a: Any, b: Any) -> bool:
     """Whether lines, or arguments, are equal; arrays are by precision, shape and bits, and so is NaN."""
+    if a is b:
+        return True
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return type(a) is type(b) and (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
     if type(a) is type(b) and isinstance(a, (list, tuple)):

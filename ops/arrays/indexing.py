@@ -35,7 +35,7 @@ def add_at(x, keys, d):
     leading = all([type(key) is not slice and key is not None and key is not Ellipsis for key in keys])
     axes = sum(map(axes_taken, keys)) if leading else x.ndim
     n_rows, n_columns = math.prod(x.shape[:axes]), math.prod(x.shape[axes:])
-    if x.ndim == 1 or not 2000 < np.size(d) > n_rows:  # to number the rows would take longer
+    if x.ndim == 1 or not 2000 < np.size(d) > n_rows:  # to number the rows would take longer, for speed alone
         return np.add.at(x, keys, d)
     rows = np.arange(n_rows).reshape(x.shape[:axes])[keys]
     places = (rows[..., None] * n_columns + np.arange(n_columns)).reshape(*rows.shape, *x.shape[axes:])

@@ -119,7 +119,7 @@ def rolled(lines: list[Line], keep: Collection[str], sizes: Mapping[str, Size], 
 def with_inner_loops(loop: RolledLoop, stacked: bool, reverse: bool) -> tuple:
     """The function of one turn, with the loops that are in it."""
     _, name, parameters, lines, results = loop.step
-    if len(lines) < FEWEST:
+    if len(lines) < FEWEST:  # for speed alone
         return loop.step
     lines = rolled([*lines], results, loop.body_sizes, stacked, reverse)
     new = in_order([line for line in lines if line[0] not in parameters], parameters)
