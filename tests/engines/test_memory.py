@@ -246,3 +246,12 @@ def test_a_plan_has_the_list_after_each_stage_of_the_door(engine):
     first = {stage: text.splitlines()[0].split(" = ")[1] for stage, text in step.plan.stages[:4]}
     assert first == {"written": "exp(array([0.0, 0.0], 'float64'))", "literals": "exp(constant1)",
                      "simplified": "exp(constant1)", "settled": "dot(X, W)"}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_a_function_returns_of_its_arguments_keeps_their_memory(engine):
+    same = "def", "same", ("u",), (), ("u",)
+    steps = [("a", "exp", ("x",)), ("b", "bundle", ("a",)), ("c", "call", (same, "b")), ("d", "item", ("c", 0)),
+             ("e", "sin", ("x",)), ("g", "mul", ("e", "e")), ("h", "cos", ("g",)), ("y", "add", ("d", "h"))]
+    at = {"x": np.linspace(0.0, 1.0, 1000)}
+    np.testing.assert_allclose(xman.compile(steps, ["y"], engine=engine)(at)["y"], eval(steps, at)["y"], rtol=1e-14)
