@@ -9,6 +9,7 @@ import numpy as np
 import ops
 from xman import WengertList, XManError, eval, gradient
 from xman.interpreters.context import varies
+from xman.wengert import registers
 
 SHAPES = (), (3,), (2, 3), (3, 3), (1, 3), (2, 1)
 NUMBERS = 2.0, 1.0, 0.5, 0.0, -1.0, 3, 1, 0, -0.0, True
@@ -89,12 +90,19 @@ def program(choose: Callable[[int], int], lines: int, own: tuple[str, ...] = ())
 
 
 def sensitive(steps: WengertList, values: dict, names: list[str]) -> dict[str, float] | None:
-    """How much a rounding of the inputs changes each of these; None where that is much: a jump, a difference of what is equal."""
+    """How much a rounding of the inputs, and of each line's result, changes each of these; None where that is much: a jump, a
+    difference of what is equal."""
     wanted, found = eval(steps, values), dict.fromkeys(names, 0.0)
     for seed in range(4):
         random = np.random.default_rng(seed)
-        moved = eval(steps, {x: v * (1 + np.asarray(random.choice([-1, 1], np.shape(v)) * 4 * np.finfo(v.dtype).eps, v.dtype))
-                             if np.asarray(v).dtype.kind == "f" else v for x, v in values.items()})
+
+        def moved_by_a_rounding(v, random=random):
+            if np.asarray(v).dtype.kind != "f":
+                return v
+            return (v * (1 + np.asarray(random.choice([-1, 1], np.shape(v)) * 4 * np.finfo(v.dtype).eps, v.dtype)))[()]
+        moved = {x: moved_by_a_rounding(v) for x, v in values.items()}
+        for line in steps:
+            moved[line[0]] = moved_by_a_rounding(eval([line], {a: moved[a] for a in registers(line[2])})[line[0]])
         for name in names:
             x, y = np.asarray(wanted[name]), np.asarray(moved[name])
             if x.shape != y.shape or not np.array_equal(np.isfinite(x), np.isfinite(y)):

@@ -172,3 +172,11 @@ def test_spread_about_an_infinite_mean_is_what_eval_gives(engine, op):
     wanted, made = eval(steps, values), xman.compile(steps, ["y", "dl_dx"], engine=engine)(values)
     for y in made:
         assert not differ(made[y], wanted[y], False)
+
+
+def test_a_power_of_one_half_has_the_bits_of_numpy(engine):
+    steps, x = [("y", "power", ("x", 0.5))], np.array([-np.inf, -0.0, 0.0, 3.0, -1.0, np.inf])
+    bits = lambda y: np.where(np.isnan(y), np.nan, y).tobytes()
+    for values in x, x.astype("f"), x[0], x[1]:
+        got, want = xman.compile(steps, engine=engine)({"x": values})["y"], eval(steps, {"x": values})["y"]
+        assert bits(got) == bits(want)

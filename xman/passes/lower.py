@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 import ops
 from ops import f
 from ops.facts import FACTS, parameters
@@ -10,6 +12,7 @@ from ops.writer import Symbol
 
 from .patterns import Rewrite, shaped
 
+HALF_IS_ROOT = bool(np.signbit(np.power(-0.0, 0.5)))  # as newer NumPys have it; C's power of −0 is 0
 LITERAL = {"axis", "axes", "keepdims", "widths", "subscripts", "letters", "shift", "first", "less", "i", "k"}
 
 
@@ -19,7 +22,7 @@ def lowered() -> tuple[Rewrite, ...]:
     What is left is NumPy's entrywise functions, sums, maxima and minima, products of matrices, and
     rearrangements; an operator without a formula is computed by its own function.
     """
-    return (shaped("prod_of_others", of_a_number),
+    return (shaped("prod_of_others", of_a_number), shaped("power", as_root),
             *(shaped(op, spelt(op, facts)) for op, facts in FACTS.items() if facts.formula))
 
 
@@ -38,6 +41,11 @@ def has_to_be_literal(op: str, symbols: Iterable[bool]) -> bool:
     """Whether an engine needs a literal where op has a symbol. symbols: whether each argument is one."""
     names = parameters(ops.G[op])[0]
     return any(symbol and name in LITERAL for name, symbol in zip(names, symbols, strict=False))
+
+
+def as_root(w, x, y):
+    """The rewrite of x^½, if NumPy takes the root for it."""
+    return f.sqrt(x) if type(y) is float and y == 0.5 and HALF_IS_ROOT and w.real(x) else None
 
 
 def of_a_number(w, x, axis=None):

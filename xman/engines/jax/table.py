@@ -54,10 +54,11 @@ def zero_signed(rule: Callable, like: Callable) -> Callable:
     return lambda x, y: jnp.where((z := rule(x, y)) == 0, jnp.copysign(z, like(x, y)), z)
 
 
-SPECIAL = "betainc betaln digamma erf erfc erfinv expi gammainc gammaincc gammaln ndtri polygamma".split()
+SPECIAL = "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()
 OWN = {
     **{op: getattr(special, op) for op in SPECIAL}, "convolve": jnp.convolve, "cumprod": jnp.cumprod,
     "cofactor": cofactor, "cofactor_slope": partial(slope_by_svd, jnp), "recurrence": recurrence,
+    "expi": lambda x: jnp.where(x == 0, -math.inf, special.expi(x)),  # NaN there
     "Beta": special.beta, "Gamma": special.gamma, "expm": slinalg.expm, "sigmoid": nn.sigmoid,
     "logNdtr": lambda x: jnp.where(x < -20, log_tail(jnp.where(x < -20, -x, 20.0)), special.log_ndtr(x)),
     "remainder": zero_signed(STANDARD["remainder"], lambda x, y: y),

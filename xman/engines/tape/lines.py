@@ -12,6 +12,7 @@ import ops
 from ops import DG, G, f
 from ops.facts import FACTS, parameters
 
+from ...passes.lower import HALF_IS_ROOT
 from ...wengert import Line
 from ..llvm.arithmetic import OPERATORS
 from ..nests.tree import SPECIAL
@@ -101,6 +102,8 @@ class TapeWriter:
                 self.name(dst, *self.operand(x))
         elif op == "power" and not isinstance(options[0], str) and float(options[0]) == 2.0:
             self.finish(dst, "square", x)
+        elif op == "power" and options == [0.5] and HALF_IS_ROOT:
+            self.finish(dst, "sqrt", x)
         elif op == "round" and options in ([], [0]):
             self.finish(dst, "rint", x)
         elif op == "clip" and options in ([], [None], [None, None]):
