@@ -133,6 +133,15 @@ def test_whole_numbers_among_the_inputs_are_any_or_those_of_likes():
     np.testing.assert_array_equal(sparsity(steps, "y", "x", likes, local=True).toarray(), np.eye(4)[[2, 0]])
 
 
+@pytest.mark.parametrize("n", [5, 60_000])  # with as many entries as the latter some random labels are equal
+def test_each_entry_of_arrays_that_are_joined_depends_on_its_own(n):
+    x = np.ones(n)
+    steps = trace(lambda x: np.concatenate([x, x * x, np.ones(1)]), x)
+    pattern = sparsity(steps, steps.outputs[0], "x", {"x": x})
+    np.testing.assert_array_equal(pattern.indices, np.tile(np.arange(n), 2))
+    np.testing.assert_array_equal(np.diff(pattern.indptr), np.repeat([1, 0], [2 * n, 1]))
+
+
 def test_what_would_be_too_large_is_a_sentence():
     with pytest.raises(XManError, match="every entry that softmax gives may depend on every one that it takes: 1,600,000,000"):
         sparsity([("y", "softmax", ("x",))], "y", "x", {"x": np.ones(40_000)})

@@ -125,7 +125,9 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
     if np.all((numbers == np.round(numbers)) & (numbers >= 0) & (numbers <= m)):
         if np.array_equal(labels[numbers.astype(int)], tagged):
             return selected(numbers, m)
-    _, first, group = np.unique(tagged, return_index=True, return_inverse=True)
+    # of 50,000 labels two are often equal, and hardly ever two pairs of them
+    pairs = tagged + 1j * apply(draw.integers(1, 2 ** 30, m))
+    _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
     out = value(np.ones(m))
     def back(d):
         seeds = np.zeros(out.size)
