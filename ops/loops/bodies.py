@@ -56,12 +56,18 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
     return [*functions.values()]
 
 
+def operations(function: tuple) -> list[tuple]:
+    """What each line computes, and by which operator."""
+    return [line[:2] for line in function[3]]
+
+
 def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:
     """The lines; different functions of one name become step, step2, …. definition: gives their text."""
     if not functions_in(steps):
         return [*steps]
     registers = (a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
-    texts = dict.fromkeys(registers, "a register's")
+    by_name: dict[str, Any] = dict.fromkeys(registers)  # a function, or None for a register
+    texts: dict[int, tuple] = {}  # by id: the function, so that the id stays its own, and its text
     done: dict[int, Any] = {}  # by id, so that a function that is applied twice is renamed once
 
     def renamed(a: Any, depth: int = 0) -> Any:
@@ -69,18 +75,28 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
             done[id(a)] = renamed_once(a, depth)
         return done[id(a)]
 
+    def text(function: tuple) -> str:
+        if id(function) not in texts:
+            texts[id(function)] = function, definition(function).partition("(")[2]
+        return texts[id(function)][1]
+
+    def same(function: tuple, namesake: tuple) -> bool:
+        if function[2::2] != namesake[2::2] or operations(function) != operations(namesake):
+            return False
+        return text(function) == text(namesake)  # last, for literals may have a million entries
+
     def renamed_once(a: Any, depth: int) -> Any:
         if not is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):
             return a
-        name, lines = a[1], tuple(inside(line, depth + 1) for line in a[3])
+        name, function = a[1], (*a[:3], tuple(inside(line, depth + 1) for line in a[3]), a[4])
         try:
-            text = definition((*a[:3], lines, a[4])).partition("(")[2]
+            for k in itertools.count(2):
+                namesake = by_name.setdefault(name, function)
+                if namesake is function or namesake and same(function, namesake):
+                    return a[0], name, *function[2:]
+                name = f"{a[1]}{k}"
         except (TypeError, ValueError):
             return a  # a later check refuses it in a sentence
-        for k in itertools.count(2):
-            if texts.setdefault(name, text) == text:
-                return a[0], name, a[2], lines, a[4]
-            name = f"{a[1]}{k}"
 
     def inside(line: Any, depth: int = 0) -> Any:
         if (isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)

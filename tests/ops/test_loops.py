@@ -7,8 +7,10 @@ import pytest
 
 import ops
 import xman
+from ops.loops import functions_apart
 from tests.jax_at_once import at_once
 from xman import WengertList, XManError, backprop, check, eval, forward, grad, gradient, hvp, jvp, simplify, tangent
+from xman.notation import definition
 
 ROOT = Path(__file__).parents[2]
 
@@ -198,6 +200,14 @@ def test_two_functions_of_one_name_are_told_apart():
     other = (*STEP[:3], STEP[3][:2] + (("h1", "subtract", ("z1", "z2")),), STEP[4])
     steps = WengertList([*looped()[:2], ("z3", "scan", (other, 1, 1, "z1"))])
     assert [line[2][0][1] for line in steps[1:]] == ["step", "step2"]
+    of_literals = [("def", "step", ("x",), (("y", "mul", ("x", np.full(3, c))),), ("y",)) for c in (1.0, 2.0, 1.0)]
+    calls = [("z0", "bundle", ("x",)), *[(f"z{k}", "call", (function, "z0")) for k, function in enumerate(of_literals, 1)]]
+    assert [line[2][0][1] for line in functions_apart(calls, definition)[1:]] == ["step", "step2", "step"]
+
+
+def test_a_function_that_has_its_name_to_itself_is_not_written_as_text():
+    steps = looped()
+    assert functions_apart(steps, lambda _: pytest.fail("a literal of it may have a million entries")) == [*steps]
     assert WengertList.from_text(str(steps)) == steps
 
 
