@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, diags_array, eye_array, random_array
+from scipy.sparse import csr_array, diags_array, eye_array, random_array, vstack
 
 import xman
 from xman import colour, f, grad, hessian, jacobian, scan, sparse_hessian, sparse_jacobian, sparsity, trace
@@ -206,6 +206,17 @@ def test_a_pattern_that_is_too_large_is_refused_before_it_is_made():
     largest = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert largest < 2e8
+
+
+def test_one_long_row_costs_no_memory_for_all_rows():
+    n = 4000
+    pattern = csr_array(vstack([eye_array(n), np.ones((1, n))]))
+    colour(pattern[:5])  # what it imports is not counted
+    tracemalloc.start()
+    assert colour(pattern).max() == n - 1
+    largest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert largest < 1e7  # a count of n places a row would take 128 megabytes
 
 
 @pytest.mark.parametrize("pattern", ["abc", None, 5, [[1, 2], [3]], [1, 0, 1], np.zeros((2, 2, 2)), object()])

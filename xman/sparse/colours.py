@@ -82,9 +82,9 @@ def repeating(pattern: csr_array) -> np.ndarray | None:
     more."""
     counts = np.diff(pattern.indptr)
     c = int(counts.max(initial=1))
-    places = np.repeat(np.arange(len(counts)) * c, counts) + pattern.indices % c
-    apart = np.bincount(places, minlength=1).max() < 2
-    return np.arange(pattern.shape[1]) % c if apart else None
+    # sorted, since a count of each place would take c numbers a row
+    places = np.sort(np.repeat(np.arange(len(counts)) * c, counts) + pattern.indices % c)
+    return None if np.any(places[1:] == places[:-1]) else np.arange(pattern.shape[1]) % c
 
 
 def row_colours(pattern: csr_array, order: str) -> np.ndarray:
