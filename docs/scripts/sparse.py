@@ -1,23 +1,20 @@
-"""The tables of docs/sparse.md and docs/taylor.md: sparse derivatives beside CasADi, series beside jax.experimental.jet.
+"""The tables of docs/sparse.md and docs/taylor.md: sparse derivatives beside CasADi and JAX's dense ones, series beside
+jax.experimental.jet.
 
-    python docs/scripts/sparse.py             # two minutes; pip install casadi jax
+    python docs/scripts/sparse.py             # ten minutes; pip install casadi jax
 """
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
+from sparse_programs import PROGRAMS
 
 import xman
-
-# functions of the point and of the library's sum
-PROGRAMS: dict[str, tuple[str, Callable]] = {
-    "Burgers' equation, Jacobian": (
-        "jacobian", lambda u, _: u[1:-1] * (u[2:] - u[:-2]) / 2 - 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])),
-    "an arrow, Hessian": ("hessian", lambda x, total: total(x[0] * x[1:] ** 2) + x[0] ** 4),
-    "Rosenbrock's function, Hessian": ("hessian", lambda x, total: total(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2))}
+from xman.sparse.passes import passes_by_bytes
 
 
 def medians(calls: list[Callable[[], object]], clock: Callable[[], float] = time.perf_counter) -> list[float]:
@@ -41,7 +38,8 @@ def of_casadi(kind: str, fn: Callable, x: np.ndarray) -> tuple[Callable, Callabl
     """(the function that gives a matrix, a call that writes the entries into memory of its own)."""
     import casadi
     symbol = casadi.SX.sym("x", len(x))
-    y = fn(symbol, casadi.sum1)
+    named = {name: getattr(casadi, name) for name in ("sqrt", "sin", "cos")}
+    y = fn(symbol, SimpleNamespace(sum=casadi.sum1, concatenate=lambda arrays: casadi.vertcat(*arrays), **named))
     matrix = casadi.hessian(y, symbol)[0] if kind == "hessian" else casadi.jacobian(y, symbol)
     function = casadi.Function("f", [symbol], [matrix])
     buffer, run = function.buffer()
@@ -56,36 +54,60 @@ def of_casadi(kind: str, fn: Callable, x: np.ndarray) -> tuple[Callable, Callabl
     return function, call
 
 
+def colours_of_casadi(kind: str, function: Callable) -> int:
+    pattern = function.sparsity_out(0)
+    sides = (pattern, pattern.T), (pattern.T, pattern)
+    colourings = [pattern.star_coloring()] if kind == "hessian" else [one.uni_coloring(other) for one, other in sides]
+    return min(colouring.size2() for colouring in colourings)
+
+
 def of_xman(kind: str, fn: Callable, x: np.ndarray) -> Callable:
-    matrix = getattr(xman, f"sparse_{kind}")(lambda x: fn(x, np.sum))
+    passes_by_bytes.cache_clear()
+    matrix = getattr(xman, f"sparse_{kind}")(lambda x: fn(x, np))
     matrix(x)
     return matrix
 
 
-def program_of_list(kind: str, fn: Callable, x: np.ndarray) -> Callable:
-    """The call of the compressed list alone, compiled."""
-    steps = xman.trace(lambda x: fn(x, np.sum), x)
+def of_jax(kind: str, fn: Callable, x: np.ndarray) -> Callable:
+    import jax
+    jax.config.update("jax_enable_x64", True)
+    dense = jax.jit(getattr(jax, {"jacobian": "jacfwd"}.get(kind, kind))(lambda x: fn(x, jax.numpy)))
+    matrix = lambda x: jax.block_until_ready(dense(x))
+    matrix(x)
+    return matrix
+
+
+def of_list(kind: str, fn: Callable, x: np.ndarray) -> tuple[int, Callable]:
+    """The passes of the compressed list, and its call alone, compiled."""
+    steps = xman.trace(lambda x: fn(x, np), x)
     make = getattr(xman, kind.capitalize())
     compressed = make(steps, steps.outputs[0], ["x"], sparse=True).compressed({"x": x})
     program = xman.compile(compressed.steps, [compressed.entries])
     program.settle()
     program({"x": x})
-    return lambda: program({"x": x})
+    return compressed.passes, lambda: program({"x": x})
 
 
-def sparse_row(name: str, n: int) -> str:
-    (kind, fn), draw = PROGRAMS[name], np.random.default_rng(0)
-    set_ups = []
-    for size in range(n, n + 5 if n < 10_000 else n + 1):  # other sizes, since colours are remembered
-        x = draw.random(size)
-        (matrix, ours), ((function, run), theirs) = (timed(partial(make, kind, fn, x)) for make in (of_xman, of_casadi))
-        set_ups.append((ours, theirs))
-    program = program_of_list(kind, fn, x)
-    assert abs(matrix(x) - function(x).sparse()).max() < 1e-9
+def sparse_row(name: str, n: int | None = None) -> str:
+    """A line of the table. n: about how many columns; None: as many as the table has, and JAX's dense matrix too."""
+    kind, make, usual = PROGRAMS[name]
+    fn, columns = make(n or usual)
+    x, makers, set_ups = np.random.default_rng(0).random(columns), [of_xman, of_casadi, *[of_jax] * (n is None)], []
+    for _ in range(3 if n is None else 1):
+        made, seconds = zip(*(timed(partial(maker, kind, fn, x)) for maker in makers), strict=True)
+        set_ups.append(seconds)
+    matrix, (function, run), *dense = made
+    passes, program = of_list(kind, fn, x)
+    expected, ours = function(x).sparse(), matrix(x)
+    assert abs(ours - expected).max() < 1e-8 * abs(expected).max()
+    assert all(np.allclose(other(x), ours.toarray()) for other in dense)
     matrix.compiled.settle()
-    micros = [f"{t:,.0f}" for t in medians([lambda: matrix(x), lambda: function(x), program, run], time.process_time)]
-    seconds = [f"{1e3 * t:,.0f}" for t in np.median(set_ups, 0)]
-    return f"| {name} | {n:,} | {' | '.join(', '.join(pair) for pair in (seconds, micros[:2], micros[2:]))} |"
+    # JAX's by itself: its large matrices would put the others' memory out of the caches
+    rounds = [lambda: matrix(x), lambda: function(x), program, run], [partial(other, x) for other in dense]
+    micros = [f"{t:,.0f}" for calls in rounds if calls for t in medians(calls, time.process_time)]
+    of_set_up, of_call = [f"{1e3 * t:,.0f}" for t in np.median(set_ups, 0)], [*micros[:2], *micros[4:]]
+    pairs = [f"{passes}", f"{colours_of_casadi(kind, function)}"], of_set_up, of_call, micros[2:4]
+    return f"| {name} | {columns:,} | {ours.nnz:,} | {' | '.join(map(', '.join, pairs))} |"
 
 
 def taylor_row(name: str, fn: Callable, order: int) -> str:
@@ -104,11 +126,12 @@ def taylor_row(name: str, fn: Callable, order: int) -> str:
 
 
 if __name__ == "__main__":
-    for library in of_xman, of_casadi:  # they import what they need
+    for library in of_xman, of_casadi, of_jax:  # they import what they need
         library("jacobian", lambda x, _: x, np.ones(9))
-    print("| xman, CasADi | columns | set-up, ms | a matrix, µs | its entries alone, µs |\n|---|---|---|---|---|")
-    for name in PROGRAMS:
-        for n in (1_000, 100_000):
+    for n, third in (None, ", JAX dense"), (100_000, ""):
+        libraries = "xman, CasADi" + third
+        print(f"\n| {libraries} | columns | entries | passes | set-up, ms | a matrix, µs | entries alone, µs |\n{'|---' * 7}|")
+        for name in PROGRAMS:
             print(sparse_row(name, n), flush=True)
     print("\n| | order | set-up: xman, jet | a call: xman, jet |\n|---|---|---|---|")
     for name, fn in {"exp(sin(x))": lambda np, x: np.exp(np.sin(x)), "tanh(x)/(1 + x²)": lambda np, x: np.tanh(x) / (1 + x * x),
