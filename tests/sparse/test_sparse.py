@@ -126,6 +126,25 @@ def test_whole_numbers_among_the_inputs_are_any_or_those_of_likes():
     np.testing.assert_array_equal(sparsity(steps, "y", "x", likes, local=True).toarray(), np.eye(4)[[2, 0]])
 
 
+@pytest.mark.parametrize("fn", [
+    lambda X: np.where(X > 1, X[::-1] ** 2, X), lambda X: f.relu(X - 1) + X[0] ** 2, lambda X: np.maximum(X, X.T),
+    lambda X: np.minimum(X[0], 1.0) * np.clip(X, 0.5, 1.2), lambda X: np.max(X, 1) + np.min(X), lambda X: np.sort(X, 1),
+    lambda X: np.median(X, 0), lambda X: X[np.argmax(X[:, 0])], lambda X: np.max(X, 0) @ np.tanh(np.maximum(X, 1.0))])
+def test_a_pattern_at_values_has_only_what_these_choose(fn):
+    X = np.random.default_rng(3).uniform(0.3, 1.7, (3, 3))
+    steps = trace(fn, X)
+    local, anywhere = (sparsity(steps, steps.outputs[0], "X", {"X": X}, local=local).toarray() for local in (True, False))
+    np.testing.assert_array_equal(local, np.reshape(jacobian(fn)(X), (-1, 9)) != 0)
+    assert np.all(anywhere >= local)
+
+
+def test_a_pattern_at_values_has_all_that_a_loop_may_take():
+    X = np.random.default_rng(3).uniform(0.3, 1.7, (3, 3))
+    steps = trace(lambda X: scan(lambda c, row: (np.maximum(c, row), c * 2.0), X[0], X)[1], X)
+    local, anywhere = (sparsity(steps, steps.outputs[0], "X", {"X": X}, local=local).toarray() for local in (True, False))
+    np.testing.assert_array_equal(local, anywhere)
+
+
 @pytest.mark.parametrize("n", [5, 60_000])  # with as many entries as the latter some random labels are equal
 def test_each_entry_of_arrays_that_are_joined_depends_on_its_own(n):
     x = np.ones(n)

@@ -14,18 +14,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array, vstack
 
 import ops
-from ops.facts import shaped_by
+from ops.facts import facts_of, shaped_by
 
 from ..errors import XManError
-from ..interpreters import shapes
+from ..interpreters import eval, shapes
 from ..wengert import Line, Steps, checked_list, inputs_of, known_registers, registers
-from .places import Size, entries_read, pattern_behind
+from .places import Size, entries_read, pattern_behind, selected
 
 
 def sparsity(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], local: bool = False) -> csr_array:
@@ -33,17 +34,20 @@ def sparsity(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], local: b
     form.
 
     steps: the list. of, wrt: the register, and the input; the result has a row for each entry of the one, a
-    column for each of the other. likes: an example of each input, as for `shapes`. local: whether whole
-    numbers and truth values among the inputs, as indices, have the values of likes; else the pattern holds
-    for any. It has every entry that is not 0 for some values of the inputs. XManError for a list that is not
-    valid, and names that it does not have (Griewank and Walther, Evaluating Derivatives, §7.1).
+    column for each of the other. likes: an example of each input, as for `shapes`. It has every entry that
+    is not 0 for some values of the inputs. local: whether it is the pattern at the values of likes: those of
+    indices, and of what decides which entries `where`, `sort`, `max`, `relu` and the like take; loops and
+    branches of a list have the pattern for any values still. XManError for a list that is not valid, and
+    names that it does not have (Griewank and Walther, Evaluating Derivatives, §7.1).
     """
     steps = checked_list(steps)
     (of,), (wrt,) = known_registers(steps, of, "of", one=True), inputs_of(steps, [wrt])
     sizes = shapes(steps, likes)
-    constants = {x: likes[x] for x in steps.inputs if local and x in likes and sizes[x][1].kind in "biu"}
+    values = eval(steps, likes) if local else {}
+    constants = {x: value for x, value in values.items()
+                 if not isinstance(value, ops.loops.Bundle) and np.asarray(value).dtype.kind in "biu"}
     n = entries(sizes[wrt])
-    by_register = patterns(steps, {wrt: eye_array(n, dtype=bool, format="csr")}, sizes, constants)
+    by_register = patterns(steps, {wrt: eye_array(n, dtype=bool, format="csr")}, sizes, constants, values)
     return by_register.get(of, nothing(entries(sizes[of]), n))
 
 
@@ -52,11 +56,13 @@ def nothing(rows: int, columns: int) -> csr_array: return csr_array((rows, colum
 
 
 def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapping[str, Size],
-             constants: Mapping[str, Any]) -> dict[str, Any]:
+             constants: Mapping[str, Any],
+             values: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
     """The pattern of each register that depends on the starts; of a bundle a list of them, or None.
 
     starts: patterns of registers to begin with. sizes: (shape, precision) of each register. constants: the
-    values of registers of whole numbers that are the same in any case.
+    values of registers of whole numbers that are the same in any case. values: of all registers, where the
+    pattern is that at these; else it holds for any.
     """
     pattern, constants, bundles = dict(starts), dict(constants), {}
     for dst, op, args in lines:
@@ -75,13 +81,23 @@ def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapp
             moving = [i for i, a in enumerate(args)
                       if isinstance(a, str) and a in pattern and has_derivative(op, i)]
             places = [entries_read(op, i, args, sizes, constants, sizes[dst]) for i in moving]
-            rows = [pattern_behind(op, read, pattern[args[i]])
+            rows = [pattern_behind(op, read, chosen_of((dst, op, args), i, pattern[args[i]], values))
                     for i, read in zip(moving, places, strict=True)]
             if rows:
                 pattern[dst] = functools.reduce(union, rows)
         elif sizes[dst][1].kind in "biu" and all(not isinstance(a, str) or a in constants for a in args):
             constants[dst] = ops.G[op](*[constants[a] if isinstance(a, str) else a for a in args])
     return pattern | bundles
+
+
+def chosen_of(line: Line, i: int, pattern: csr_array, values: Mapping[str, Any]) -> csr_array:
+    """The pattern of argument i, less the rows of entries that `max`, `relu` and the like do not choose."""
+    dst, op, args = line
+    if dst not in values or facts_of(op).flow != "chosen":
+        return pattern
+    inputs, out = [values[a] if isinstance(a, str) else a for a in args], values[dst]
+    slopes = np.ravel(ops.DG[op][i](np.ones_like(out), out, *inputs))
+    return selected(np.arange(1, slopes.size + 1) * (slopes != 0), slopes.size) @ pattern
 
 
 def has_derivative(op: str, i: int) -> bool:
