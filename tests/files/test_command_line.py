@@ -328,10 +328,37 @@ def asked(run, tmp_path):
 def test_standard_input_is_json_or_csv(asked):
     csv = asked("p,q\n1,u\n2,v\n3,\n")
     assert csv[0] == 0 and csv[1].count("\n") == 4
+    absent = "xman: 'q': 1 row has no such key, which counts as missing\n"
     for lines in ('{"p": 1, "q": "u"}\n{"q": "v", "p": 2}\n\n{"p": 3}\n', '[{"p": 1, "q": "u"},\n{"p": 2, "q": "v"}, {"p": 3}]',
                   '[\n{"p": 1, "q": "u"}, {"p": 2, "q": "v"}, {"p": 3}\n]', '{"p": [1, 2, 3], "q": ["u", "v", null]}',
                   '["p", "q"]\n[1, "u"]\n[2, "v"]\n[3, null]'):
-        assert asked(lines) == csv
+        status, out, err = asked(lines)
+        assert (status, out, err.replace(absent, "")) == csv and (absent in err) == ('"p": 3}' in lines)
+
+
+def test_a_key_that_is_misspelt_in_one_row_is_no_missing_cell(asked, run, tmp_path):
+    wrong = "row 2: found the key 'qq', which is no column, and none for 'q'; did you mean 'q'?\n"
+    rows = [{"p": 1, "q": "u"}, {"p": 2, "qq": "v"}]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    assert asked(lines) == (2, "y\n" + asked(lines.partition("\n")[0])[1].split()[1] + "\n",
+                            "xman: standard input, " + wrong.replace("row", "line"))
+    assert asked(json.dumps(rows)) == (2, "", "xman: standard input, " + wrong)
+    (tmp_path / "new.jsonl").write_text(lines)
+    assert run("predict", "m.safetensors", "new.jsonl") == (2, "", "xman: new.jsonl, " + wrong)
+    with pytest.raises(xman.XManError, match="the table, row 2: found the key 'qq'"):
+        xman.load("m.safetensors").predict(rows)
+    # keys beside all that is wanted are no misspelling, nor those of the table of training
+    status, _, err = asked('{"p": 1, "q": "u", "id": 1}\n{"p": 2, "id": 2, "y": 3}\n')
+    assert status == 0 and err.startswith("xman: 'q': 1 row has no such key, which counts as missing\n")
+
+
+def test_infinite_numbers_are_said(asked, run, tmp_path):
+    (tmp_path / "new.csv").write_text("p,q,y\n1,u,1\ninf,v,2\n-inf,v,3\n")
+    said = "xman: 'p' has 2 infinite numbers, which count as missing\n"
+    asked("p,q\n1,u\n")
+    assert [run("predict", "m.safetensors", "new.csv", "--out", f"new.{x}")[2] for x in ("csv.csv", "parquet")] == [said] * 2
+    assert run("evaluate", "m.safetensors", "new.csv")[2] == said
+    assert asked("p,q\n1,u\ninf,v\n")[2] == "xman: 'p' has 1 infinite number, which counts as missing\n"
 
 
 def test_json_that_is_no_row_is_a_sentence_with_its_line(asked):

@@ -16,11 +16,11 @@ import numpy as np
 
 from ..errors import XManError, extra
 from ..files import Model, load
-from ..files.model import Strange, strange_text
+from ..files.model import strange_text
 from ..files.reports import judgement_of, report_text
 from ..tables import TableError, batches
 from ..tables.columns import sizes
-from ..tables.formats import begins_json, table_of_json, text_of
+from ..tables.formats import Strange, begins_json, refuse_misspelt, table_of_json, text_of
 from ..tables.frames import arrow, of_frame
 from ..tables.readers import PIXEL, images, read_libsvm, read_titles, targets
 from ..tables.reading import DELIMITERS, Form, file_kind, files_of, formed, is_cut, of_text
@@ -53,10 +53,11 @@ def predict(model, source, proba, out, header, zero_based) -> None:
     rows = map(columns, chain(first, pieces))
     try:
         if out and file_kind(Path(out)) == "parquet":
-            return write_parquet(names, rows, out)
-        with click.open_file(out or "-", "w", "utf-8") as file:
-            write_csv(names, rows, file)
-            tell_strange(strange)
+            write_parquet(names, rows, out)
+        else:
+            with click.open_file(out or "-", "w", "utf-8") as file:
+                write_csv(names, rows, file)
+        tell_strange(strange)
     except OSError as error:
         if not out:
             raise
@@ -64,7 +65,7 @@ def predict(model, source, proba, out, header, zero_based) -> None:
 
 
 def tell_strange(strange: Strange) -> None:
-    """Say on standard error which words of the rows training never saw."""
+    """Say on standard error which cells of the rows are of no kind that training saw."""
     for sentence in strange_text(strange):
         print(f"xman: {sentence}", file=sys.stderr)
 
@@ -74,7 +75,7 @@ def of_file(model: Model, source: str, header: bool | None, zero_based: bool | N
     """The outputs for the rows of a file, piece by piece."""
     bar, row = extra("tqdm", "cli", "predict").tqdm, 0
     with bar(unit=" rows", unit_scale=True, disable=None if progress else True, leave=False) as shown:
-        for piece, _ in pieces_of(model, source, header, zero_based):
+        for piece, _ in pieces_of(model, source, header, zero_based, strange):
             try:
                 outputs = model.outputs(piece, source, strange)
             except TableError as error:
@@ -86,7 +87,7 @@ def of_file(model: Model, source: str, header: bool | None, zero_based: bool | N
 
 
 def pieces_of(model: Model, source: str, header: bool | None,
-              zero_based: bool | None) -> Iterator[tuple[Any, Any]]:
+              zero_based: bool | None, strange: Strange) -> Iterator[tuple[Any, Any]]:
     """For each piece (a table or an array that the model reads, the table or labels with the truth)."""
     path, array = Path(source), model.columns[0].kind == "array"
     kind = kind_of_file(path.with_suffix("") if path.suffix in SPLITS else path, path)
@@ -100,21 +101,19 @@ def pieces_of(model: Model, source: str, header: bool | None,
         truth = np.array(labels, object) if model.classes else targets(path, np.array(labels, object))
         yield from ((X[k:k + BATCH], truth[k:k + BATCH]) for k in range(0, X.shape[0], BATCH))
         return
-    names = model.settings.get("names", [])
-    columns = [] if array else [[c.name for c in model.columns], names]
-    if kind == "titles" and names == ["title", "label"]:
+    if kind == "titles" and (names := model.settings.get("names", [])) == ["title", "label"]:
         table = arrow().table(dict(zip(names, read_titles(path), strict=True)))
         yield table, table
         return
     for file in files_of(path):
-        for piece in batches(file, header, columns, BATCH):
+        for piece in batches(file, header, model.titles(), BATCH, strange):
             yield piece, piece
 
 
 def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np.ndarray]:
     """The outputs for lines from standard input, one by one: of CSV, of which the first may name the columns,
     or an object of JSON each. Other JSON is read whole."""
-    columns = [[c.name for c in model.columns], model.settings.get("names", [])]
+    titles = model.titles()
     form: Form | None = None
     names: dict[str, None] = {}  # of the objects so far: what a later one leaves out is missing
     where = "standard input"
@@ -130,13 +129,15 @@ def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np
             if begins_json(text_of(line).strip()):
                 if not (names := dict.fromkeys(row_in(line))):
                     document = line + sys.stdin.buffer.read()
-                    yield model.outputs(table_of_json(document, where), where, strange)
+                    yield model.outputs(table_of_json(document, where, titles, strange), where, strange)
                     return
-            elif (form := formed(where, line, header, columns)).header:
+            elif (form := formed(where, line, header, titles)).header:
                 continue
         try:
             if not form and not (row := row_in(line)):
                 raise TableError(f"{where}: found {text_of(line)[:40]!r}, wanted an object of JSON as above")
+            if titles and not form:
+                refuse_misspelt([row], [*titles, names], where, strange)
             table = of_text(line, form) if form else of_frame([names | row])
             names |= dict.fromkeys(row if names else ())
             yield model.outputs(table, where, strange)
@@ -185,7 +186,7 @@ def evaluate(model, source, header, zero_based, as_json) -> None:
     """Compare predictions with the truth, which is a column of the table or the labels of the file."""
     read_model = load(model)
     outputs, truth, strange, notes = [], [], {}, []
-    for piece, labels in pieces_of(read_model, source, header, zero_based):
+    for piece, labels in pieces_of(read_model, source, header, zero_based, strange):
         if not isinstance(labels, np.ndarray):
             name = read_model.target_in(labels, source)
             piece = labels = labels.take(with_target(labels[name], name, notes))

@@ -18,13 +18,13 @@ from ..notation import renamed, to_text
 from ..passes import simplify
 from ..passes.writer import in_order
 from ..tables import Column, Prepared, TableError, inputs
-from ..tables.columns import is_spelling, sizes, unseen
+from ..tables.columns import infinite_text, is_spelling, sizes, unseen
+from ..tables.formats import NameLists, Strange, refuse_misspelt
 from ..tables.kinds import target_cells
 from ..wengert import WengertList, all_registers, fresh, temporaries
 from . import container
 from .bounds import ENTRIES, bounded_list, bounded_values
 
-Strange = dict[str, Counter]  # by column: the words that training never saw, and how often they occur
 BATCH = 4096  # so many rows are evaluated together
 
 
@@ -51,17 +51,20 @@ class Model(NamedTuple):
     def outputs(self, table: Any, where: str = "the table", strange: Strange | None = None) -> np.ndarray:
         """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …).
 
-        strange: gets the words that no training row had, added to those that it has (None: a warning says
-        them)."""
-        return self.outputs_of(inputs(self.columns, table, where, self.steps), strange)
-
-    def outputs_of(self, arrays: Mapping[str, np.ndarray], strange: Strange | None = None) -> np.ndarray:
-        """The outputs for columns as the list reads them, by register. strange: as for `outputs`."""
-        words = unseen(self.columns, arrays, self.steps)
+        strange: gets the words that no training row had and the infinite numbers, added to what it has (None:
+        a warning says them)."""
+        if isinstance(table, list) and all(isinstance(row, dict) for row in table):
+            refuse_misspelt(table, self.titles(), where)
+        arrays = inputs(self.columns, table, where, self.steps)
+        cells = unseen(self.columns, arrays, self.steps)
         if strange is not None:
-            strange.update({name: strange.get(name, Counter()) + words[name] for name in words})
-        elif sentences := strange_text(words):
-            warnings.warn("\n".join(sentences), stacklevel=4)
+            strange.update({name: strange.get(name, Counter()) + cells[name] for name in cells})
+        elif sentences := strange_text(cells):
+            warnings.warn("\n".join(sentences), stacklevel=3)
+        return self.outputs_of(arrays)
+
+    def outputs_of(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The outputs for columns as the list reads them, by register."""
         rows = max(1, next(iter(arrays.values())).shape[0])
         together = min(BATCH, max(1, ENTRIES // max(1, self.entries)))
         pieces = ({name: x[k:k + together] for name, x in arrays.items()} for k in range(0, rows, together))
@@ -108,6 +111,11 @@ class Model(NamedTuple):
         p = np.concatenate([1 - outputs, outputs], -1) if outputs.shape[-1] == 1 else outputs
         is_any = outputs.shape[-1] > 1 or len(self.classes) == 2
         return p if is_any and (p >= 0).all() and (abs(p.sum(-1) - 1) <= 1e-4).all() else None
+
+    def titles(self) -> NameLists:
+        """The names by which `read` knows the columns, and those that came with them; none for an array."""
+        names = [[c.name for c in self.columns], self.settings.get("names", []), [self.target]]
+        return [] if self.columns[0].kind == "array" else names
 
     def target_in(self, table: Any, where: str = "the table") -> str:
         """The name of the table's target column. TableError where there is no such column."""
@@ -225,9 +233,15 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
 
 
 def strange_text(strange: Strange) -> list[str]:
-    """A sentence for each column with words that no training row had, with their number and the commonest."""
+    """A sentence for each column with cells of a kind that no training row had, with their number: keys that
+    are lacking, infinite numbers, or words, with the commonest."""
     sentences = []
     for name, words in strange.items():
+        if n := words.pop(None, 0):
+            have = "s have" if n > 1 else " has"
+            sentences.append(f"{name!r}: {n:,} row{have} no such key, which counts as missing")
+        if n := words.pop(math.inf, 0):
+            sentences.append(infinite_text(name, n))
         if words:
             commonest = ", ".join(f"{repr(word[:40]) if word else 'an empty cell'} ({n:,})"
                                   for word, n in words.most_common(3))

@@ -65,10 +65,19 @@ def vocabularies(steps: Sequence) -> dict[str, tuple[str, ...]]:
 
 def unseen(columns: Sequence[Column], arrays: Mapping[str, np.ndarray],
            steps: Sequence) -> dict[str, Counter]:
-    """By the column's name, how often each word occurs that the list does not tell from others."""
-    words = vocabularies(steps)
-    return {name: Counter(word for word in arrays[register].tolist() if word not in words[register])
-            for name, register, *_ in columns if register in words}
+    """By the column's name, how often each word occurs that the list does not tell from others; and inf, for
+    infinite numbers."""
+    words, counts = vocabularies(steps), {}
+    for name, register, kind, _ in columns:
+        if register in words:
+            counts[name] = Counter(word for word in arrays[register].tolist() if word not in words[register])
+        elif kind == "number" and (n := int(np.isinf(arrays[register]).sum())):
+            counts[name] = Counter({math.inf: n})
+    return counts
+
+
+def infinite_text(name: str, n: int) -> str:
+    return f"{name!r} has {n:,} infinite number{'s, which count' if n > 1 else ', which counts'} as missing"
 
 
 def sizes(column: Column) -> tuple[int, ...]:

@@ -13,12 +13,15 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..errors import extra
+from ..errors import extra, nearest
 from .frames import TableError, arrow, first_line, of_frame
 
+NameLists = Sequence[Sequence[str]]
+Strange = dict[str, Counter]  # by column: cells unlike those of training, and how often they occur
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather", b"ORC": "orc", b"SQLite format 3\0": "sqlite"}
 PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open,
           b"\x28\xb5\x2f\xfd": lambda path: arrow().input_stream(str(path), compression="zstd")}
@@ -144,9 +147,9 @@ def distinct(path: str | Path, names: Sequence[str]) -> list[str]:
     return [name or f"column{k}" * (k > 1) for k, name in enumerate(names, 1)]
 
 
-def from_json(path: Path, rows: int | None) -> Iterator[Any]:
+def from_json(path: Path, titles: NameLists = (), strange: Strange | None = None) -> Iterator[Any]:
     with unpacked(path) as file:
-        yield table_of_json(file.read(), path)
+        yield table_of_json(file.read(), path, titles, strange)
 
 
 def begins_json(text: str) -> bool:
@@ -156,9 +159,27 @@ def begins_json(text: str) -> bool:
     return re.match(r'\[\s*[\[{]|\{\s*"|[\[{]\s*$', text) is not None
 
 
-def table_of_json(content: bytes, path: str | Path) -> Any:
+def refuse_misspelt(rows: Sequence, titles: NameLists, where: str | Path,
+                    strange: Strange | None = None) -> None:
+    """TableError for an object of JSON with a key that stands nowhere beside the wanted one that it lacks.
+
+    titles: as for `read`. strange: gets, as None, how many objects have no key of a wanted name."""
+    keys = [{*map(str, row)} for row in rows]
+    known = {*chain(*titles)}.union(*(row for row in keys if row >= {*titles[0]}))
+    for number, row in enumerate(keys, 1):
+        absent = [name for name in titles[0] if name not in row]
+        if absent and (others := row - known):
+            raise TableError(f"{where}, row {number}: found the key {min(others)!r}, which is no column, and none "
+                             f"for {absent[0]!r}{nearest(min(others), absent)}")
+        for name in absent if strange is not None else ():
+            strange.setdefault(name, Counter())[None] += 1
+
+
+def table_of_json(content: bytes, path: str | Path, titles: NameLists = (),
+                  strange: Strange | None = None) -> Any:
     """The table of a list of objects or of lists, of an object of columns, or of an object or a list a line;
-    also inside of an object, beside what is no table. TableError names the path."""
+    also inside of an object, beside what is no table. TableError names the path. titles, strange: as for
+    `batches`."""
     text = text_of(content)
     try:
         document = json.loads(text)
@@ -184,7 +205,9 @@ def table_of_json(content: bytes, path: str | Path) -> Any:
         is_columns = all(isinstance(values, (list, dict)) for values in document.values())
         cells = lambda values: [*values.values()] if isinstance(values, dict) else values
         document = {name: cells(values) for name, values in document.items()} if is_columns else [document]
+    if titles and isinstance(document, list) and all(isinstance(row, dict) for row in document):
+        refuse_misspelt(document, titles, path, strange)
     return of_frame(document)
 
 
-READERS = dict(parquet=parquet, feather=feather, orc=orc, sqlite=sqlite, xlsx=xlsx, json=from_json)
+READERS = dict(parquet=parquet, feather=feather, orc=orc, sqlite=sqlite, xlsx=xlsx)

@@ -15,7 +15,7 @@ from ..errors import nearest
 from ..interpreters import eval
 from ..notation import WORDS
 from ..wengert import WengertList, fresh, temporaries
-from .columns import Column, cells, inputs
+from .columns import Column, cells, infinite_text, inputs
 from .frames import TableError, arrow, first_line, of_frame
 from .kinds import (
     COMMON,
@@ -147,7 +147,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         array = cells(chunks, column, "the table")
         profile.append((name, kind, *summary(array, kind)))
         if kind == "number" and (count := int(np.isinf(array).sum())):
-            notes.append(f"{name!r} has {count:,} infinite number{'s' * (count > 1)}, which count as missing")
+            notes.append(infinite_text(name, count))
         reason = useless(array, kind)
         if reason and (kind != "number" or np.isnan(array).any()):
             notes.append(f"{name!r} {reason}: left out")

@@ -4,11 +4,21 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .formats import READERS, content_kind, distinct, file_kind, readable, unpacked
+from .formats import (
+    READERS,
+    NameLists,
+    Strange,
+    content_kind,
+    distinct,
+    file_kind,
+    from_json,
+    readable,
+    unpacked,
+)
 from .frames import TableError, arrow, first_line, of_frame, usual
 from .spellings import NULLS
 
@@ -17,7 +27,6 @@ if TYPE_CHECKING:
 
 HEAD = 2 ** 18  # the first bytes of a CSV file, which tell how it is written
 DELIMITERS = "\t;|,"  # the rarest inside of a cell first
-NameLists = Sequence[Sequence[str]]
 
 
 class Form(NamedTuple):
@@ -36,10 +45,10 @@ def read(source: Any, header: bool | None = None, titles: NameLists = ()) -> pya
     file of JSON, JSON lines, Parquet, Feather, ORC, SQLite or Excel, which its first bytes tell, also CSV and
     JSON packed as .gz, .bz2, .xz, .zst or .zip; or of a folder of such files; or a frame of pandas or polars,
     a table of pyarrow, a dict of columns, a list of dicts. header: whether the first line of a CSV file names
-    the columns (None: its look decides). titles: two lists of names, of the columns that are wanted, and of
-    all columns of the file that they came from: a line with all names of the first list is a header; a file
-    without a header takes its names from the list of its length. TableError says the file, the line, and what
-    to do.
+    the columns (None: its look decides). titles: lists of names, of the columns that are wanted, and of all
+    columns of the file that they came from: a line with all names of the first list is a header; a file
+    without a header takes its names from the list of its length; an object of JSON that lacks a name of the
+    first list has no name that is in no list. TableError says the file, the line, and what to do.
     """
     pa = arrow()
     if not isinstance(source, (str, Path)):
@@ -60,16 +69,19 @@ def files_of(path: Path) -> list[Path]:
 
 
 def batches(path: str | Path, header: bool | None = None, titles: NameLists = (),
-            rows: int | None = None) -> Iterator[pyarrow.Table]:
+            rows: int | None = None, strange: Strange | None = None) -> Iterator[pyarrow.Table]:
     """The table of the file at path in pieces of about `rows` rows, one after another (None: all at once).
 
-    header, titles: as for `read`. The cells of a CSV file are strings, as they stand in it. Raises TableError
-    as `read` does.
+    header, titles: as for `read`. strange: gets, by the names of the first of the titles, how many objects of
+    JSON have no such key. The cells of a CSV file are strings, as they stand in it. Raises TableError as
+    `read` does.
     """
     pa, path = arrow(), Path(path)
     with readable(path):
-        reader = READERS.get(content_kind(path))
-        for piece in reader(path, rows) if reader else of_csv(path, header, titles, rows):
+        kind = content_kind(path)
+        pieces = (READERS[kind](path, rows) if kind in READERS else of_csv(path, header, titles, rows)
+                  if kind != "json" else from_json(path, titles, strange))
+        for piece in pieces:
             yield usual(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch) else piece)
 
 

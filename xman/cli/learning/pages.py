@@ -52,7 +52,7 @@ def write_page(path: str, model: Model, data: Dataset, seconds: float) -> None:
     X, y = data.test
     pairs = zip(data.prepared.columns, model.columns, strict=True)
     rows = {now.register: data.cells[before.register] for before, now in pairs if data.cells}
-    outputs = (model.outputs_of(rows, {}) if rows else model.outputs(X)).astype(float)
+    outputs = (model.outputs_of(rows) if rows else model.outputs(X)).astype(float)
     mean, scale = data.prepared.scale
     truth = np.array(data.classes, object)[y] if data.classes else y.ravel().astype(float) * scale + mean
     learning_curve(settings.get("history", []), curves := io.BytesIO())
@@ -71,7 +71,7 @@ def importance(model: Model, rows: Mapping[str, np.ndarray], truth: np.ndarray) 
     (Breiman 2001, §10): the log loss, the share of errors where there is none, or the root mean square error.
     """
     def loss(cells: Mapping[str, np.ndarray]) -> float:
-        report = judgement_of(model, model.outputs_of(cells, {}), truth)
+        report = judgement_of(model, model.outputs_of(cells), truth)
         return report.get("log_loss", 1 - report["accuracy"]) if model.classes else report["rmse"]
 
     if not rows or len(model.columns) == 1:
