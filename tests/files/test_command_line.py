@@ -363,6 +363,7 @@ def test_infinite_numbers_are_said(asked, run, tmp_path):
 
 def test_json_that_is_no_row_is_a_sentence_with_its_line(asked):
     for lines, words in (('{"p": 1}\n', "line 1 lacks the column 'q'"), ('{"p": 1, "q": "u"}\n2,u\n', "line 2: found '2,u"),
-                         ('{"p": 1, "q": "u"}\n{"p": "x"}', "line 2, column 'p': found 'x'"), ("[\n{", "this is no JSON")):
+                         ('{"p": 1, "q": "u"}\n{"p": "x"}', "line 2, column 'p': found 'x'"),
+                         ("[\n{", "standard input: the JSON ends within line 2, before it is complete")):
         status, _, err = asked(lines)
         assert status == 2 and words in err

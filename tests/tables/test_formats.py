@@ -96,6 +96,33 @@ def test_a_packed_file_is_trained_on_whatever_its_name(tmp_path, write):
     assert load(tmp_path / "x.packed").prepared.columns[0].name == "size"
 
 
+@pytest.mark.parametrize("name", ["x", "x.json"])
+@pytest.mark.parametrize("text", [json.dumps(ROWS[:1]), json.dumps(ROWS[:1], indent=1), "\n".join(map(json.dumps, ROWS[:2])),
+                                  '[["a", "b"], [1, true], [3, "\u00e9"]]', '{\n "rows":\n [{"a": 1}, {"a": -2}\n]}'])
+def test_json_that_is_cut_off_is_said_to_end_with_its_line(tmp_path, name, text):
+    is_row = lambda line: line.startswith("{") and line.endswith("}")  # of JSON lines, which may end there
+    for end in range(1, len(text) - 1):
+        lines = text[:end].rstrip().split("\n")
+        (tmp_path / name).write_text(text[:end])
+        if not is_row(lines[-1]):
+            with pytest.raises(TableError) as caught:
+                tables.read(tmp_path / name)
+            words = f"{name}: the JSON ends within line {len(lines)}, before it is complete; the file may be cut off"
+            assert str(caught.value).endswith(words), text[:end]
+
+
+def test_what_begins_as_json_in_a_file_of_its_name_is_no_csv(tmp_path):
+    (tmp_path / "x.json").write_text("{'a': 1, 'b': 2}\n" * 9)
+    with pytest.raises(TableError, match="line 1, column 2: this is no JSON: Expecting property name"):
+        tables.read(tmp_path / "x.json")
+    (tmp_path / "x.json").write_text('[1, ?')
+    with pytest.raises(TableError, match="line 1, column 5: this is no JSON: Expecting value"):
+        tables.read(tmp_path / "x.json")
+    (tmp_path / "x.json").write_text("[" * 99_999)
+    with pytest.raises(TableError, match="this is no JSON that can be read: maximum recursion depth"):
+        tables.read(tmp_path / "x.json")
+
+
 def test_the_rule_of_a_table_in_markdown_is_no_row_with_a_target(tmp_path):
     cells = [" | ".join(line.split(",")) for line in CSV.decode().split("\n")]
     (tmp_path / "x.txt").write_text("\n".join([cells[0], " | ".join(["---"] * 5), *cells[1:]]))
@@ -116,7 +143,7 @@ def test_the_rule_of_a_table_in_markdown_is_no_row_with_a_target(tmp_path):
         (lambda path: path.write_bytes(b"[[1, 2], [3, 4]]"), "found lists of cells; wanted objects"),
         (lambda path: path.write_bytes(CSV.decode().encode("utf-32")), "found a NUL byte"),
         (lambda path: path.write_bytes(b"%PDF-1.4"), "a PDF"),
-        (lambda path: path.write_bytes(b'{"a": 1}\n{"a": \n'), "line 2: this is no JSON"),
+        (lambda path: path.write_bytes(b'{"a": 1}\n{"a": ?}\n'), "x, line 2, column 7: this is no JSON"),
         (lambda path: path.write_bytes(gzip.compress(CSV)[:60]), "cannot be read"),
         (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(50)), "cannot be read"),
         (lambda path: path.write_bytes(b'[{"a": {"b": 1}, "y": 2}, {"y": 3}]'), "holds struct"),

@@ -152,7 +152,7 @@ def row_in(line: bytes) -> dict[str, Any]:
     """The row that is an object of JSON in a line; {} for what is none, such as an object of columns."""
     try:
         document = json.loads(text_of(line))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     is_row = isinstance(document, dict) and not all(isinstance(x, (list, dict)) for x in document.values())
     return document if is_row else {}

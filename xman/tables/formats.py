@@ -25,6 +25,8 @@ Strange = dict[str, Counter]  # by column: cells unlike those of training, and h
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather", b"ORC": "orc", b"SQLite format 3\0": "sqlite"}
 PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open,
           b"\x28\xb5\x2f\xfd": lambda path: arrow().input_stream(str(path), compression="zstd")}
+# what is left of a number, a word or an escape of JSON that is cut off
+FRAGMENT = r"-|\.|[eE][-+]?|u?[0-9a-fA-F]{0,3}|tr?u?|fa?l?s?|nu?l?"
 OTHERS = dict(line.split("=") for line in "\x89HDF=HDF5|\xd0\xcf\x11\xe0=an old Excel file|\x93NUMPY=an array of NumPy|"
               "\x80\x04\x95=a pickle|\x80\x05\x95=a pickle|<stata_dta=a file of Stata|$FL2=a file of SPSS|%PDF=a PDF|"
               "<!DOCTYPE=a page of HTML|<html=a page of HTML|<?xml=XML|RIFF=sound or pictures|\x89PNG=a picture".split("|"))
@@ -52,7 +54,8 @@ def content_kind(path: Path) -> str:
     with unpacked(path) as file:
         text = text_of(file.read(2 ** 16)).strip()
     is_packed = head.startswith((b"PK\x03\x04", *PACKED))
-    return "json" if begins_json(text) else "csv" * is_packed
+    is_json = begins_json(text) or file_kind(path) == "json" and text.startswith(("[", "{"))
+    return "json" if is_json else "csv" * is_packed
 
 
 def text_of(text: bytes) -> str:
@@ -154,9 +157,24 @@ def from_json(path: Path, titles: NameLists = (), strange: Strange | None = None
 
 def begins_json(text: str) -> bool:
     """Whether a text is JSON by its first line; [1, 2) is an interval in a table of another kind."""
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         return isinstance(json.loads(text.partition("\n")[0]), (dict, list))
     return re.match(r'\[\s*[\[{]|\{\s*"|[\[{]\s*$', text) is not None
+
+
+def loaded(text: str, path: str | Path, above: int) -> Any:
+    """What a text of JSON says. above: the lines above it in the file. TableError says where a fault is."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.msg.startswith("Unterminated") or re.fullmatch(FRAGMENT, text[error.pos:].strip()):
+            last = above + text.rstrip().count("\n") + 1
+            raise TableError(f"{path}: the JSON ends within line {last}, before it is complete; the file may be "
+                             "cut off") from None
+        raise TableError(f"{path}, line {above + error.lineno}, column {error.colno}: this is no JSON: "
+                         f"{error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise TableError(f"{path}: this is no JSON that can be read: {error}") from None
 
 
 def refuse_misspelt(rows: Sequence, titles: NameLists, where: str | Path,
@@ -183,13 +201,13 @@ def table_of_json(content: bytes, path: str | Path, titles: NameLists = (),
     text = text_of(content)
     try:
         document = json.loads(text)
-    except ValueError:
-        document = []
-        for number, line in enumerate(text.split("\n"), 1):
-            try:
-                document += [json.loads(line)] if line.strip() else []
-            except ValueError as error:
-                raise TableError(f"{path}, line {number}: this is no JSON: {error}") from None
+    except (ValueError, RecursionError):
+        lines = [(k, line) for k, line in enumerate(text.split("\n")) if line.strip()]
+        try:
+            json.loads(lines[0][1])
+        except (ValueError, RecursionError):  # the first line is no JSON alone, so the text is one document
+            lines = [(0, text)]
+        document = [loaded(line, path, k) for k, line in lines]
     if isinstance(document, dict):
         tables = [x for x in document.values() if isinstance(x, list) and x and type(x[0]) in (dict, list)]
         if len(tables) == 1:
