@@ -261,6 +261,9 @@ def test_a_number_that_is_too_large_is_told_with_its_file_and_row(tmp_path, kind
     write_pieces(tmp_path, kind, 1e300)
     with pytest.raises(XManError, match=f"{place}: X holds NaN or infinity, in its row 8"):
         stream(tmp_path, prepared=prepared).block(1)
+    for target in "y", "a":
+        with pytest.raises(XManError, match=r"'a' holds numbers from .* to 1e\+300, too large for their squares"):
+            stream(tmp_path, target=target)
     with pytest.raises(XManError, match="block 3 of the stream: X holds NaN or infinity, in row 208 of all"):
         stream([(np.where(np.arange(k, k + 100)[:, None] == 207, np.inf, X[:100]), y[:100]) for k in range(0, 300, 100)]).block(2)
 

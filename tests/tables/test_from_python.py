@@ -1,4 +1,6 @@
 """From Python: arrays, frames, sparse matrices, labels of any kind; each trains, is saved, and predicts what it was given."""
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,6 +9,7 @@ import xman
 from xman import tables
 from xman.models import MLP, LogisticRegression
 from xman.tables import TableError
+from xman.tables.preparing import scale_of
 from xman.train import fit
 
 pa = pytest.importorskip("pyarrow")
@@ -125,3 +128,22 @@ def test_columns_may_have_the_names_of_registers_and_operators(tmp_path):
     W1, b1, W2, b2 = (result.parameters[name] for name in ("W1", "b1", "W2", "b2"))
     wanted = (np.tanh(features @ W1 + b1) @ W2 + b2)[:, 0] * data.scale[1] + data.scale[0]
     assert np.allclose(xman.load(tmp_path / "m.safetensors").predict(dict(reversed(table.items()))), wanted, rtol=1e-4, atol=1e-4)
+
+
+HUGE = np.array([1.5, -1.5]) * 1e300
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("numbers", [HUGE, HUGE * 1e8, [1e160, 0]], ids=["1e300", "nearly the largest", "1e160"])
+@pytest.mark.parametrize("frame", [lambda x, y: ({"a": x, "b": y}, None), lambda x, y: ({"a": y, "b": x}, "a"),
+                                   lambda x, y: (np.stack([x, y], 1), y), lambda x, y: (y[:, None], x)])
+def test_numbers_too_large_to_be_squared_are_refused_without_a_warning(numbers, frame):
+    table, target = frame(np.resize(numbers, 60), np.arange(60) + 0.5)
+    words = f"holds numbers from {min(numbers):g} to {max(numbers):g}, too large for their squares"
+    with pytest.raises(TableError, match=re.escape(words)):
+        tables.prepared(table, target, task="regress")
+
+
+def test_the_scale_of_float32_is_computed_in_float64():
+    y = np.array([1e25, 3e25], np.float32)
+    assert scale_of("y", y, (), None) == pytest.approx((2e25, 1e25), rel=1e-6)

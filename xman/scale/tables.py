@@ -20,7 +20,7 @@ from ..tables.frames import first_line
 from ..tables.kinds import target_cells
 from ..tables.preparing import lines, statistics_of
 from ..tables.reading import HEAD, Form, formed, misread, options
-from ..tables.statistics import moments
+from ..tables.statistics import measured, moments
 from .draws import drawn_by_number
 from .mpi import dealt
 from .streams import ALL, MEMORY, InTurn, Selection, Stream, of_arrays, of_batches
@@ -256,4 +256,4 @@ def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], whe
         return preparation._replace(classes=tuple(sorted(goal, key=key)))
     if settings.get("task") == "count":
         return preparation
-    return preparation._replace(scale=(float(goal.mean[0]), float(goal.deviation()[0])))
+    return preparation._replace(scale=(float(goal.mean[0]), float(measured(target, goal).deviation()[0])))

@@ -80,7 +80,7 @@ def target_facts(chunks: Any, name: str, task: str | None, day_first: bool, deci
     words, places = target_cells({name: chunks}, column, "the table")
     targets = words[places]
     if task != "classify" and column.kind == "number":
-        if np.ptp(targets) == 0:
+        if (targets == targets[0]).all():
             raise TableError(f"the target {name!r} is {targets[0]:g} in every row: nothing can be learnt; "
                              "--target names another")
         notes.append(f"the task is to regress, since the target {name!r} is a number; --task classify makes "

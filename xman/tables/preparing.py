@@ -29,7 +29,7 @@ from .kinds import (
     useless,
 )
 from .splits import with_target
-from .statistics import Moments, Words, moments, word_statistics
+from .statistics import Moments, Words, measured, moments, word_statistics
 
 CHARACTERS = 20  # the first ones of a text, which are all that is read of it
 
@@ -165,13 +165,16 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     steps, output = lines(columns, [*map(statistics_of, columns, arrays)], registers)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
     profile.append((target, "target", *summary(y, goal.kind)))
-    scale = scale_of(y, classes, task)
+    scale = scale_of(target, y, classes, task)
     return Prepared(tuple(columns), steps, output, goal, classes, scale, profile, notes, shape)
 
 
-def scale_of(y: np.ndarray, classes: Collection[str], task: str | None) -> tuple[float, float]:
+def scale_of(name: str, y: np.ndarray, classes: Collection[str], task: str | None) -> tuple[float, float]:
     """(mean, standard deviation) of the training rows' numbers; (0, 1) for classes and counts."""
-    return (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()) or 1.0)
+    if classes or task == "count":
+        return 0.0, 1.0
+    fact = measured(name, moments(y.astype(float)[:, None]))
+    return float(fact.mean[0]), float(np.sqrt(fact.squares[0] / len(y))) or 1.0
 
 
 def as_column(y: Any, rows: int) -> Any:
@@ -198,7 +201,8 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     if not hasattr(X, "tocsr"):
         steps, output = lines([column], [statistics_of(column, np.asarray(X, float))], {"X"})
     shape = eval(steps, {"X": X[:1]})[output].shape[1:]
-    return Prepared((column,), steps, output, goal, classes, scale_of(y, classes, task), [], notes, shape)
+    scale = scale_of("target", y, classes, task)
+    return Prepared((column,), steps, output, goal, classes, scale, [], notes, shape)
 
 
 # ---- lines -------------------------------------------------------------------------------------------------
@@ -227,7 +231,7 @@ def lines(columns: Sequence[Column], facts: Sequence[Any], registers: set[str]) 
     """(lines, register): the lines from columns to rows of numbers, by these facts, and their register."""
     (steps, line), blocks = writer(registers), []
     days = {c.register: line("days", c.register) for c in columns if c.kind == "date"}
-    numeric = [(days.get(c.register, c.register), Moments(*(x[:1] for x in fact)))
+    numeric = [(days.get(c.register, c.register), measured(c.name, Moments(*(x[:1] for x in fact))))
                for c, fact in zip(columns, facts, strict=True) if c.kind in ("number", "date")]
     if numeric:
         stacked = line("stack", 1, *(register for register, _ in numeric))
@@ -237,7 +241,7 @@ def lines(columns: Sequence[Column], facts: Sequence[Any], registers: set[str]) 
         if column.kind == "array":
             shape, flat = (-1, len(fact.mean)), column.spelling.isdecimal()
             rows = column.register if flat else line("reshape", column.register, shape)
-            blocks += numbers(line, rows, fact)
+            blocks += numbers(line, rows, measured(column.name, fact))
         elif column.kind == "category":
             vocabulary = sorted(word for word, _ in fact.most_common(COMMON))
             codes = line("codes", column.register, tuple(vocabulary))

@@ -9,7 +9,10 @@ import numpy as np
 
 from ops.arrays.indexing import split_words
 
+from .frames import TableError
 from .kinds import SAMPLE
+
+FAR = np.errstate(over="ignore", invalid="ignore")  # `measured` says where numbers are too large
 
 
 class Moments(NamedTuple):
@@ -22,6 +25,7 @@ class Moments(NamedTuple):
     low: np.ndarray
     high: np.ndarray
 
+    @FAR
     def __add__(self, piece: Moments) -> Moments:  # type: ignore[override]
         """The moments of both pieces together (Chan, Golub and LeVeque 1979, eqs. 2.1)."""
         n = self.count + piece.count
@@ -37,6 +41,7 @@ class Moments(NamedTuple):
         return np.where(deviations > 1e-12 * size, deviations, np.maximum(1.0, size))
 
 
+@FAR
 def moments(X: np.ndarray) -> Moments:
     """The moments of the columns of X (rows, columns)."""
     finite = np.isfinite(X)
@@ -45,6 +50,16 @@ def moments(X: np.ndarray) -> Moments:
     squares = (np.where(finite, X - mean, 0.0) ** 2).sum(0)
     low, high = (end(X, 0, initial=far, where=finite) for end, far in ((np.min, np.inf), (np.max, -np.inf)))
     return Moments(count, mean, squares, len(X) - count, low, high)
+
+
+def measured(name: str, fact: Moments) -> Moments:
+    """The moments of columns of that name. TableError where numbers are too large to be squared."""
+    lost = ~np.isfinite(fact.squares)
+    if lost.any():
+        low, high = fact.low[lost][0], fact.high[lost][0]
+        raise TableError(f"{name!r} holds numbers from {low:g} to {high:g}, too large for their squares to be "
+                         "computed; write them in a larger unit")
+    return fact
 
 
 class Words(NamedTuple):

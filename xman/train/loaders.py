@@ -159,7 +159,7 @@ def of_examples(kind: str, paths: list[Path], ends: list[float], seed: int, task
     classes = tuple(sorted(labels_of_train, key=in_order))
     y = [labels if numbers else targets(path, labels, classes)
          for path, (_, labels) in zip(paths, splits, strict=True)]
-    scale = scale_of(y[0], classes, task)
+    scale = scale_of("label", y[0], classes, task)
     y = [((x[:, None] - scale[0]) / scale[1]).astype(np.float32) for x in y] if numbers else y
     goal = Column("label", "y", "category" if classes else "number")
     preparation = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
