@@ -132,9 +132,10 @@ NAMES = "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)"
 
 
 @pytest.mark.parametrize("rows, words", [
-    ("a,b\n1,2\n", "lacks the column 'sepal length (cm)'"), ("1,2\n", "lacks the column"), ("", "the file is empty"),
+    ("a,b\n1,2\n", "lacks the column 'sepal length (cm)'"),
+    ("a,b,c,d\n1,2,3,4\n", "lacks the column 'sepal length (cm)'"), ("1,2\n", "lacks the column"), ("", "the file is empty"),
     (f"{NAMES}\n1,2,3,4\n1,x,3,4\n", "column 'sepal width (cm)': found 'x'"),
-    (NAMES.replace(",sepal width (cm)", "") + "\n1,3,4\n", "lacks the column 'sepal width (cm)'")], ids=range(5))
+    (NAMES.replace(",sepal width (cm)", "") + "\n1,3,4\n", "lacks the column 'sepal width (cm)'")], ids=range(6))
 def test_rows_that_are_not_like_those_of_training_are_refused_in_a_sentence(run, iris, tmp_path, rows, words):
     (tmp_path / "new.csv").write_text(rows)
     code, out, err = run("predict", "iris.safetensors", "new.csv")
@@ -350,6 +351,18 @@ def test_a_key_that_is_misspelt_in_one_row_is_no_missing_cell(asked, run, tmp_pa
     # keys beside all that is wanted are no misspelling, nor those of the table of training
     status, _, err = asked('{"p": 1, "q": "u", "id": 1}\n{"p": 2, "id": 2, "y": 3}\n')
     assert status == 0 and err.startswith("xman: 'q': 1 row has no such key, which counts as missing\n")
+
+
+def test_a_first_line_of_words_where_numbers_are_wanted_may_be_a_wrong_header(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{k},{2 * k}.5\n" for k in range(40)))
+    run("train", "linear", "--data", "t.csv", "--l2", "0.1", "--quiet", "--save", "m.safetensors")
+    (tmp_path / "new.csv").write_text("xx\n1\n")
+    lacks = "lacks the column 'x'; the model was trained with 'x'; did you mean 'xx'?"
+    assert run("predict", "m.safetensors", "new.csv") == (2, "", f"xman: new.csv {lacks}\n")
+    wrong = "column 'x': found 'xx', wanted a number; mend the cell, or leave it empty"
+    for lines, words in (("xx\n1\n", f"line 1, {wrong}; if this line names columns, none of them is a column of the model"),
+                         ("1\nxx\n", f"line 2, {wrong}")):
+        assert run("predict", "m.safetensors", "-", stdin=lines)[2] == f"xman: standard input, {words}\n"
 
 
 def test_infinite_numbers_are_said(asked, run, tmp_path):

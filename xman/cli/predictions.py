@@ -115,6 +115,7 @@ def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np
     or an object of JSON each. Other JSON is read whole."""
     titles = model.titles()
     form: Form | None = None
+    first = 0
     names: dict[str, None] = {}  # of the objects so far: what a later one leaves out is missing
     where = "standard input"
     lines = enumerate(iter(sys.stdin.buffer.readline, b""), 1)
@@ -133,6 +134,7 @@ def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np
                     return
             elif (form := formed(where, line, header, titles)).header:
                 continue
+            first = number
         try:
             if not form and not (row := row_in(line)):
                 raise TableError(f"{where}: found {text_of(line)[:40]!r}, wanted an object of JSON as above")
@@ -143,6 +145,8 @@ def of_lines(model: Model, header: bool | None, strange: Strange) -> Iterator[np
             yield model.outputs(table, where, strange)
         except TableError as error:
             words = re.sub(", row [0-9]+", "", str(error))
+            if number == first and not re.search(rb"[0-9]", line):
+                words += "; if this line names columns, none of them is a column of the model"
             raise TableError(words.replace(where, f"{where}, line {number}", 1)) from None
     if not (form or names):
         raise TableError(f"{where} is empty; wanted rows")

@@ -183,12 +183,12 @@ def refuse_misspelt(rows: Sequence, titles: NameLists, where: str | Path,
 
     titles: as for `read`. strange: gets, as None, how many objects have no key of a wanted name."""
     keys = [{*map(str, row)} for row in rows]
-    known = {*chain(*titles)}.union(*(row for row in keys if row >= {*titles[0]}))
+    names = {*chain(*titles)}.union(*(row for row in keys if row >= {*titles[0]}))
     for number, row in enumerate(keys, 1):
         absent = [name for name in titles[0] if name not in row]
-        if absent and (others := row - known):
-            raise TableError(f"{where}, row {number}: found the key {min(others)!r}, which is no column, and none "
-                             f"for {absent[0]!r}{nearest(min(others), absent)}")
+        if absent and (strangers := row - names):
+            raise TableError(f"{where}, row {number}: found the key {min(strangers)!r}, which is no column, and none "
+                             f"for {absent[0]!r}{nearest(min(strangers), absent)}")
         for name in absent if strange is not None else ():
             strange.setdefault(name, Counter())[None] += 1
 

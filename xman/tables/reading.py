@@ -205,9 +205,9 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, name_lists
     rows = records(text, delimiter, is_all)
     names = [cell.strip() for cell in rows[0]]
     if header is None:
-        header = (bool(name_lists) and {*name_lists[0]} <= {*names}
-                  or (not name_lists or not {*name_lists[0]}.isdisjoint(names))
-                  and is_header(names, rows[1:]))
+        columns = {*name_lists[0]} if name_lists else set()
+        header = (bool(columns) and columns <= {*names}
+                  or is_header(names, rows[1:], bool(columns) and columns.isdisjoint(names)))
     if not header:
         numbered = [f"column{k}" for k in range(1, len(names) + 1)]
         names = next((list(row) for row in name_lists if len(row) == len(names)), numbered)
@@ -237,18 +237,20 @@ def agreeing(rows: list[list[str]]) -> tuple[float, bool]:
     return sum(len(row) == cells > 1 for row in rows) / len(rows), cells > 1
 
 
-def is_header(first: list[str], rows: list[list[str]]) -> bool:
-    """Whether the first record names the columns: 0, 1, 2, … as pandas does, or words above other things."""
+def is_header(first: list[str], rows: list[list[str]], strange: bool = False) -> bool:
+    """Whether the first record names the columns: 0, 1, 2, … as pandas does, or words above other things.
+    strange: none of them is wanted, so that they have to be words, and one of them above numbers."""
     digits = [int(cell) for cell in first if cell.isdecimal() and len(cell) < 9]
-    if digits == [*range(len(digits))] and len(digits) > 2 - (first[0] == ""):
+    if not strange and digits == [*range(len(digits))] and len(digits) > 2 - (first[0] == ""):
         return True
     columns = [[row[k].strip() for row in rows if k < len(row) and row[k].strip() not in NULLS]
                for k in range(len(first))]
     words = [cell not in NULLS and not writes_number(cell) for cell in first]
     each = list(zip(first, words, columns, strict=True))
     if any(word and column and all(map(writes_number, column)) for _, word, column in each):
-        return True
-    return any(words) and all((word or not cell) and cell not in column for cell, word, column in each)
+        return not strange or all(words)
+    return (not strange and any(words)
+            and all((word or not cell) and cell not in column for cell, word, column in each))
 
 
 def writes_number(text: str) -> bool:
