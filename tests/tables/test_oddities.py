@@ -110,7 +110,7 @@ def test_dates_in_three_spellings_are_the_days_that_they_are(read):
     table = "day,y\n" + "".join(f"{i % 12 + 1}/{(i + 3) % 12 + 1}/2024,{c}\n" for i, _, c in ROWS)
     (_, american), (_, british) = read(table), read(table, day_first=True)
     assert (american.columns[0].spelling, british.columns[0].spelling) == ("%m/%d/%Y", "%d/%m/%Y")
-    assert any("'day': dates are read as %m/%d/%Y" in said for said in american.remarks)
+    assert any(re.search("'day': .* is read as .*; --day-first reads it as", said) for said in american.remarks)
 
 
 def test_truth_values_are_categories_in_one_spelling(read):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from xman import tables
-from xman.tables import spellings
+from xman.tables import TableError, spellings
+from xman.tables.columns import example
 from xman.tables.kinds import column_kind
-from xman.tables.spellings import dates, numbers, spelling_of, texts
+from xman.tables.spellings import FORMS, dates, numbers, spelling_of, texts
 
 pa = pytest.importorskip("pyarrow")
 
@@ -130,8 +131,8 @@ def test_a_column_of_dates_and_times_is_read_in_any_order(cells, values):
 
 
 @pytest.mark.parametrize("cells, first, words", [
-    (["24-01-31", "24-02-01"], "2024-01-31", "%y-%m-%d; write all digits of years if they are %d-%m-%y"),
-    (["25-10-23", "24-10-23"], "2023-10-25", "%d-%m-%y; write all digits of years if they are %y-%m-%d"),
+    (["24-01-31", "24-02-01"], "2024-01-31", ": 24-01-31 is read as 2024-01-31; write all digits of years if it is 2031-01-24"),
+    (["25-10-23", "24-10-23"], "2023-10-25", ": 25-10-23 is read as 2023-10-25; write all digits of years if it is 2025-10-23"),
     (["202405", "202406", "202312"], "2024-05-01", "202405 is read as the day 2024-05-01"),
     (["05.2024", "06.2024", "12.2023"], "2024-05-01", "05.2024 is read as the day 2024-05-01"),
     (["20240131103000", "202401301030", "20240129"], "2024-01-31", "20240131103000 is read as the day 2024-01-31")], ids=str)
@@ -153,9 +154,19 @@ def test_a_word_for_nothing_is_missing_among_numbers_and_dates_and_a_word_among_
 
 
 def test_the_order_of_day_and_month_is_said_where_the_cells_do_not_tell():
-    for day_first, month, other in (False, "03", "%d/%m/%Y"), (True, "04", "%m/%d/%Y"):
-        kind, moments, doubt = read_as(["03/04/2024", "05/06/2024"], day_first=day_first)
-        assert moments[0][5:7] == month and f"day-first reads them as {other}" in doubt
+    for day_first, day, other in (False, "2024-03-04", "--day-first reads it as 2024-04-03"), (
+            True, "2024-04-03", "--no-day-first reads it as 2024-03-04"):
+        kind, moments, doubt = read_as(["05/05/2024", "03/04/2024 17:30", "05/06/2024"], day_first=day_first)
+        assert moments[1][:10] == day and doubt == f": 03/04/2024 17:30 is read as {day}; {other}"
+
+
+def test_a_message_shows_a_date_as_people_write_it():
+    for form in FORMS:
+        shown = example(form)
+        assert "%" not in shown and not np.isnat(dates(pa.array([shown]), form)[0]), form
+    column = tables.Column("when", "when", "date", "%Y-%m-%d")
+    with pytest.raises(TableError, match="found 'no', wanted a date such as 2024-03-31; mend the cell"):
+        tables.inputs([column], {"when": ["2024-01-01", "no"]})
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import nearest
 from .frames import TableError, arrow, as_cells, cell_kind, of_frame, plain
-from .spellings import EXAMPLE, FORMS, dates, numbers, texts
+from .spellings import EXAMPLE, FORMS, WRITTEN, dates, numbers, texts
 
 if TYPE_CHECKING:
     import pyarrow
@@ -136,7 +136,7 @@ def read_as(values: Callable[..., Any], chunks: pyarrow.ChunkedArray, column: Co
     cell = str(chunks[row - 1].as_py())[:60]
     raise TableError(f"{where}, row {row}, column {column.name!r}: found {cell!r}, wanted a "
                      + (f"{'number' if column.spelling and column.kind == 'category' else column.kind}")
-                     + (f" such as {column.spelling}" if column.spelling else "")
+                     + (f" such as {example(column.spelling)}" if column.spelling else "")
                      + "; mend the cell, or leave it empty")
 
 
@@ -211,6 +211,11 @@ def without_nul(texts: Any, column: Column) -> Any:
 
 def truth(word: str) -> str:
     return word.capitalize() if word.lower() in ("true", "false") else word
+
+
+def example(spelling: str) -> str:
+    """What is spelled so: a number as its spelling has it, or a moment of the last day of March."""
+    return re.sub("%.", lambda code: WRITTEN["example"][code[0]], spelling) if spelling in FORMS else spelling
 
 
 def is_spelling(column: Column) -> bool:

@@ -241,8 +241,7 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
         examples = ", ".join(repr(x) for x in words.filter(is_absent)[:3].to_pylist())
         missing = f"holds {examples}: missing, since the others are {kind}s"
         return kind, spelling, (missing + f"; {doubt.lstrip(': ')}" * bool(doubt) if kind else doubt)
-    some_words = words[:9].to_pylist()
-    if not some_words:
+    if not (some_words := words[:9].to_pylist()):
         return "", "", ""
     if all_match(words, "[+0-9 ]+|" + PLAIN) and len(named := words.filter(matching(words, IDENTIFIER))):
         doubt = (f"holds identifiers, such as {named[0]}, and so counts as words; leave out zeros and + in "
@@ -281,11 +280,12 @@ def spelling_of(words: Any, day_first: bool = False, decimal: str | None = None)
     least = min((x for form, x in spans.items() if form[:2] != "%y"), default=0 * spans[forms[0]])
     possible = sorted(forms, key=lambda form: 2 * bool(2 * spans[form] >= least) if form[:2] == "%y" else 1)
     rivals = [x for x in possible if not np.array_equal(readings[x], readings[possible[0]])]
-    is_year = "%y" in (possible[0][:2], *(x[:2] for x in rivals[:1]))
-    flag = ("write all digits of years if they are" if is_year else
-            f"--{'no-' * day_first}day-first reads them as")
-    other = f"; {flag} {rivals[0]}" if rivals else ""
-    return "date", possible[0], other and f": dates are read as {possible[0]}{other}"
+    if not rivals:
+        return "date", possible[0], ""
+    one, two = readings[possible[0]].astype("datetime64[D]"), readings[rivals[0]].astype("datetime64[D]")
+    k, is_year = int((one != two).argmax()), "%y" in (possible[0][:2], rivals[0][:2])
+    flag = "write all digits of years if it is" if is_year else f"--{'no-' * day_first}day-first reads it as"
+    return "date", possible[0], f": {words[k]} is read as {one[k]}; {flag} {two[k]}"
 
 
 def are_plain(words: Any) -> bool:
@@ -316,9 +316,9 @@ def in_the_way(words: Any, patterns: Mapping[str, str]) -> str:
         if spelling_of(arrow().array([other]))[0] == kind:
             return (f"holds {kind}s in several spellings, such as {right[:40]!r} and {other[:40]!r}, and so "
                     "counts as words: write all of them alike")
-    examples, right = ", ".join(repr(x[:40]) for x in others[:3]), right[:40] or nearest
+    examples, like = ", ".join(repr(x[:40]) for x in others[:3]), f" such as {right[:40]}" * bool(right)
     return (f"holds words among {kind}s, such as {examples}, and so counts as words: mend or empty those "
-            f"cells where it is a {kind} such as {right}")
+            f"cells where it is a {kind}{like}")
 
 
 def matching(words: Any, pattern: str) -> Any:
