@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression, f
+from ops import DG, Expression, f
 from ops.writer import frozen, user_line
 
 from .errors import XManError
@@ -84,6 +84,10 @@ class Operation:
     """The call of an operator `fun` on `args`, Registers and literals; its result is `outputReg`."""
 
     def __init__(self, fun: str, *args: Any):
+        rules = DG.get(fun, ())
+        for k, a in enumerate(args):
+            if isinstance(a, str) and k < len(rules) and rules[k]:  # by what it has a derivative, it computes
+                raise refusal(a, fun)
         self.fun, self.args = fun, tuple(as_arg(a, fun) for a in args)
         self.outputReg: Register | None = None
 
@@ -113,10 +117,15 @@ def as_arg(a: Any, op: str) -> Any:
         return a.item()
     if issubclass(kind, (np.ndarray, list)) and (array := np.asarray(a)).dtype.kind in "biufc":
         return frozen(array)  # the list stays as it is when the user's array changes
+    raise refusal(a, op)
+
+
+def refusal(a: Any, op: str) -> XManError:
+    """The error for an argument that the operator does not take."""
     inside = " with registers in it" if isinstance(a, (tuple, list)) else ""
-    raise XManError(f"{op} was given a {type(a).__name__}{inside}; an operator takes registers, numbers, "
-                    f"shapes, slices and arrays of numbers, {op}(x, y), and everything else has to come in "
-                    "through an input register")
+    return XManError(f"{op} was given a {type(a).__name__}{inside}; an operator takes registers, numbers, "
+                     f"shapes, slices and arrays of numbers, {op}(x, y), and everything else has to come in "
+                     "through an input register")
 
 
 def as_floats(x: Any) -> Any:

@@ -24,6 +24,7 @@ FILES = {
     "syntax.py": "from xman import XMan, f\nclass Model(XMan)\n    x = f.input()\n",
     "raises.py": "from xman import XMan, f\n\nhalf = 1 / 0\n",
     "init.py": "from xman import XMan, f\nclass Model(XMan):\n    def __init__(self):\n        self.x = undefined\n",
+    "words.py": MODEL.replace("X @ W", "X @ W + 'b'"),
     "exits.py": "import sys\nsys.exit(0)\n",
     "needs.py": "from xman import XMan, f\nclass Model(XMan):\n    def __init__(self, size, *, by=2.0):\n"
                 "        self.x = f.input(default=size)\n        self.loss = self.x * by\n",

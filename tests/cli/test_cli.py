@@ -265,6 +265,7 @@ VALUES = ["x1=3", "x2=7"]
     (["show", "raises.py:Model"], "raises.py: line 3: ZeroDivisionError"),
     (["show", "./raises.py:Model"], "raises.py: line 3: ZeroDivisionError"),
     (["show", "init.py:Model"], "init.py: line 4: NameError"),
+    (["show", "words.py"], "words.py: line 7: add was given a str; an operator takes registers, numbers, shapes"),
     (["show", "exits.py:Model"], "exits.py: line 2: SystemExit"),
     (["show", "needs.py:Model"], "argument: 'size'; write its arguments, as in needs.py:Model(64, 10)"),
     (["show", "needs.py:Model(3, 4)"], "takes 2 positional arguments"),

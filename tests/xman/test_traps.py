@@ -91,3 +91,17 @@ def test_an_attribute_that_is_given_another_register_changes_its_role():
 def test_an_array_in_a_list_that_was_read_cannot_be_written(way):
     steps = way(WengertList([("y", "mul", ("x", np.array([1.0, 2.0])))]))
     assert not steps[0][2][1].flags.writeable
+
+
+@pytest.mark.parametrize("line", [lambda a: a + "b", lambda a: "b" * a, lambda a: a @ "b", lambda a: f.where(a, a, "b"),
+                                  lambda a: f.stack(0, a, "b"), lambda a: f.sum("b", a)])
+def test_a_word_in_the_place_of_numbers_is_refused_where_it_is_written(line):
+    with pytest.raises(XManError, match=r"\w+ was given a str; an operator takes registers, numbers"):
+        line(f.input())
+
+
+def test_words_are_arguments_of_operators_that_take_words():
+    X = f.input()
+    lines = f.einsum("i,i->", X, X), f.astype(X, "float32"), f.codes(X, ("a", "b")), f.equal(X, "a")
+    assert [r.definedAs.args[-1] for r in lines[1:]] == [("float32",), ("a", "b"), ("a",)]
+    assert lines[0].definedAs.args[0] == ("i,i->",)

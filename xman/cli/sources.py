@@ -100,13 +100,13 @@ def model_of(source: str) -> XMan:
                                 f"{', '.join(models_of_file) or 'none'}: write {path}:{next(iter(models_of_file), 'Class')}"
                                 f"{nearest(name, models_of_file)}")
             return models_of_file[name](*args, **named).setup()
-    except XManError:
-        raise
     except (Exception, SystemExit) as error:  # whatever the user's file raises is reported with its line
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if Path(frame.filename) == file]
         lines += [error.lineno] if isinstance(error, SyntaxError) else []
         place = f"line {lines[-1]}: " if lines else ""
+        if isinstance(error, XManError):
+            raise (XManError(f"{path}: {place}{error}") if lines else error) from error.__cause__
         is_bare = name and not call.endswith(")") and not lines
         mend = f"; write its arguments, as in {path}:{name}(64, 10)" if is_bare else ""
         raise XManError(f"{path}: {place}{type(error).__name__}: {error}{mend}") from error
