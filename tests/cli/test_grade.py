@@ -84,6 +84,7 @@ def test_the_status_of_the_doctor_is_0_if_all_holds_and_else_1(xman, ok, monkeyp
     (["run", "modes"], "SUBMISSION... is missing"),
     (["run", "modes", "a", "b", "--autolab"], "one submission; here are 2"),
     (["gradescope", "modes", "--out", "autograder"], "autograder.zip"),
+    (["run", "modes", "assignments/modes/solution", "--term", "short", "--unsafe"], "students could guess 'short'"),
     (["run", "modes", ".", "--jobs", "0"], "--jobs: '0' is not a whole number from 1 to 64")])
 def test_a_mistake_gets_its_sentence(xman, words, said, monkeypatch):
     from xman.grade.sandbox import sandbox_here
@@ -91,5 +92,7 @@ def test_a_mistake_gets_its_sentence(xman, words, said, monkeypatch):
         Path("class/ada").mkdir(parents=True)
         monkeypatch.setenv("PATH", "")
         monkeypatch.setattr("xman.grade.sandbox.sandbox_here", sandbox_here.__wrapped__)
+    before = sorted(Path().rglob("*"))
     status, out, errors = xman("grade", *words)
     assert status in (1, 2) and said in errors and "Traceback" not in errors and not out
+    assert sorted(Path().rglob("*")) == before

@@ -194,6 +194,7 @@ def test_a_term_that_can_be_guessed_is_refused(folder):
     hand_in(folder, ada=RIGHT)
     with pytest.raises(XManError, match="students could guess 'fall2026'"):
         grade(folder, term="fall2026")
+    assert not (folder / "out").exists()
 
 
 def test_two_processes_do_not_grade_into_one_folder(folder):

@@ -137,12 +137,13 @@ def run(name, submissions, assignments, term, settings, out, jobs, shard, unsafe
     """
     from ..grade.assignment import keep_apart
     from ..grade.record import now
-    from ..grade.run import grade_all, grades_here, in_shard
+    from ..grade.run import grade_all, grades_here, in_shard, secret
     from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
     from ..grade.term import hand_in
     from ..grade.term.book import results_in_term
     assignment = assignment_of(name, assignments, submissions)
+    secret(term)  # before anything is written
     out = out or grades_here(assignment.folder.name)
     keep_apart(f"--out {out}", out, "its secret and records", submissions)
     course = term_of(assignment.folder, settings)

@@ -90,17 +90,18 @@ def similar(name, submissions, assignments, settings, least, out) -> None:
 def sheets(name, assignments, settings, term, grades, out) -> None:
     """Write a list for each student to be printed, and a key with the answers for the assistant."""
     from ..grade.handout.handout import fresh_folder
-    from ..grade.run import grades_here, kept_term, locked
+    from ..grade.run import grades_here, kept_term, locked, secret
     from ..grade.term import personal
     assignment = assignment_of(name, assignments)
     roster = term_of(assignment.folder, settings).roster
     if not (assignment.drawn_parts and roster):
         reason = "none of its parts has personal=" if roster else "term.toml names no roster"
         raise XManError(f"{name} draws no list for each student: {reason}")
+    secret(term)  # before a folder is made
     grades = grades or grades_here(assignment.folder.name)
     with locked(grades):
-        secret = kept_term(grades, term)
+        drawn_from = kept_term(grades, term)
     with fresh_folder(out) as fresh:
         for file_name, answers in (("sheets.html", False), ("key.html", True)):
-            write_whole(fresh / file_name, personal.sheets(assignment, secret, roster.students, answers))
+            write_whole(fresh / file_name, personal.sheets(assignment, drawn_from, roster.students, answers))
     print(f"{out}: sheets.html and key.html for {len(roster.students)} students")

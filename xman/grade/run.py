@@ -92,6 +92,7 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     what is judged is kept, reports are written, and KeyboardInterrupt is raised. XManError if another process
     grades into the folder, or it cannot be written.
     """
+    secret(term)  # one that is refused leaves no folder behind
     sweep()
     submissions = submissions if shard is None else [each for each in submissions if in_shard(each, *shard)]
     write_reports = functools.partial(write_all, later=later) if shard is None else lambda records, out: None

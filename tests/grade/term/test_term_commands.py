@@ -107,7 +107,9 @@ def test_points_of_hidden_parts_wait_for_the_deadline_in_what_a_student_sees(xma
 
 def test_gradescopes_metadata_tell_who_handed_in_and_how_late(xman, tmp_path):
     write_assignment(tmp_path / "assignments" / "one", OWN)
-    out = xman("sheets", "one", "--assignments", "assignments", "--out", "sheets", "--grades", "grades")
+    words = "sheets", "one", "--assignments", "assignments", "--out", "sheets", "--grades", "grades"
+    assert "students could guess 'short'" in xman(*words, "--term", "short")[2] and not (tmp_path / "grades").exists()
+    out = xman(*words)
     assert out[0] == 0 and "for 3 students" in out[1] and (tmp_path / "sheets" / "key.html").is_file()
     from xman.grade import load_assignment
     part, = load_assignment(tmp_path / "assignments" / "one").drawn_parts
