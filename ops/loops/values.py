@@ -73,7 +73,7 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
                     raise
                 raise ValueError(f"step {t}: {sentence}") from error
             if done < 2:
-                same_kinds(function, carry, results, broadens=not done)
+                same_kinds(function, inputs, results, args[:k])
             if done < 2 or any([getattr(y, "dtype", None) is not out.dtype
                                 for y, out in zip(results[k:], outs, strict=True)]):
                 outs = [*map(room_for, results[k:], outs or itertools.repeat(n))]
@@ -169,7 +169,7 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
                                  "give it more, most=")
             results = applied(function, (*carry, *constants), run)
             if n < 2:
-                same_kinds(function, carry, results, broadens=not n)
+                same_kinds(function, (*carry, *constants), results, args[:carries])
             carry, n = results, n + 1
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} held") from None
@@ -204,19 +204,24 @@ def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:
         raise explained(function, error) from error
 
 
-def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens: bool) -> None:
-    """ValueError if a step changes a carry's kind. The first step may broaden it: (1, 3) to (5, 3)."""
-    for p, old, new in zip(function[2], carry, results, strict=False):
-        before, after = np.shape(old), np.shape(new)
+def same_kinds(function: Function, inputs: Sequence, results: Sequence, first: Sequence) -> None:
+    """ValueError if a step changes a carry's kind. The first step may broaden it: (1, 3) to (5, 3).
+
+    inputs: those of the step, carries before others. first: the carries of the first step."""
+    broadens = all(a is b for a, b in zip(first, inputs, strict=False))
+    for p, start, old, new in zip(function[2], first, inputs, results, strict=False):
+        shapes = np.shape(start), np.shape(old), np.shape(new)
+        before, after = shapes[:2] if shapes[0] != shapes[1] else shapes[1:]  # of the first step that differs
         kinds = [x.dtype for x in (old, new) if hasattr(x, "dtype")]
-        wider = (len(before) <= len(after)
+        wider = (broadens and len(before) <= len(after)
                  and all(a in (1, b) for a, b in zip(before[::-1], after[::-1], strict=False)))
-        if before != after and not (broadens and wider):
+        if shapes[1] != shapes[2] and not wider:
             raise ValueError(f"{function[1]} takes {p} of shape {before} and hands it on with shape {after}; "
                              "a carry keeps its shape")
         if len({*kinds}) > 1:
-            raise ValueError(f"{function[1]} takes {p} as {kinds[0]} and hands it on as {kinds[1]}; begin "
-                             f"with {p} as {kinds[1]}, or end with astype")
+            like = [q for q, x in zip(function[2], inputs, strict=True) if getattr(x, "dtype", None) == kinds[1]]
+            raise ValueError(f"{function[1]} takes {p} as {kinds[0]} and hands it on as {kinds[1]}"
+                             f"{f', as {like[0]} is' if like else ''}; begin with {p} as {kinds[1]}, or end with astype")
 
 
 def of_function(out, function, args):

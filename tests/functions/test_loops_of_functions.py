@@ -210,6 +210,16 @@ WRONG = {
                            "<lambda> calls np.linalg.cholesky, which looks at .*write f.cholesky"),
     "a branch": (lambda: xman.scan(lambda h, x: (h if x > 0 else -h, x), 0.0, np.ones(3)), "goes by a value here.*xman.cond"),
     "a longer carry": (lambda: xman.scan(lambda h, x: (np.append(h, x), x), np.ones(2), np.ones(3)), "a carry keeps its shape"),
+    "a carry that grows after it was spread": (
+        lambda: xman.scan(lambda c, x: (np.outer(c, c), x), np.ones(2), np.ones(3)),
+        r"takes c of shape \(2,\) and hands it on with shape \(2, 2\); a carry keeps its shape"),
+    "a test of a carry that grows after it was spread": (
+        lambda: xman.while_loop(lambda c: np.sum(c) < 99, lambda c: np.outer(c, c), np.ones(2)),
+        r"takes c of shape \(2,\) and hands it on with shape \(2, 2\)"),
+    "float32 that meets a float of the loop around": (
+        lambda: xman.scan(lambda a, _: (xman.scan(lambda h, x: (h * a, None), np.float32(1), np.ones(2, np.float32))[0], None),
+                          0.0, 3),
+        "takes h as float32 and hands it on as float64, as a is; begin with h as float64"),
     "two branches": (lambda: xman.cond(True, lambda x: x, lambda x: (x, x), 1.0), "the branches of cond return the same structure"),
     "two truth values": (lambda: xman.while_loop(lambda x: (x, x), lambda x: x, 1.0), "returns one truth value"),
     "no end": (lambda: xman.while_loop(lambda x: x > 0, lambda x: x + 1, 1.0, most=9), "still holds after 9 steps.*most="),

@@ -36,7 +36,7 @@ R = Register("r")
         lambda: f.scan(STEP, 1, 1, B(0.0, np.int32(2)))),
     (lambda: f.scan(STEP, 0, 2, B(V, 4)), "the steps of step are 3 by h, 4 by x", lambda: f.scan(STEP, 0, 2, B(V, 3))),
     (lambda: f.scan(STEP, 1, 0, B(V, 4)), "not said, since it has no slices", lambda: f.scan(STEP, 1, 1, B(0.0, 4))),
-    (lambda: f.scan(WIDE, 1, 1, B(V, 3)), r"wide takes h of shape \(2, 3\) and hands it on with shape \(2, 2, 3\); a carry keeps its shape",
+    (lambda: f.scan(WIDE, 1, 1, B(V, 3)), r"wide takes h of shape \(3,\) and hands it on with shape \(2, 3\); a carry keeps its shape",
         lambda: f.scan(WIDE, 0, 1, B(V, 3.0))),
     (lambda: f.scan(NARROW, 1, 1, B(V, 3)), "narrow takes h as float64 and hands it on as float32; begin with h as float32, or end with astype",
         lambda: f.scan(NARROW, 1, 1, B(np.float32(1), 3))),
