@@ -60,7 +60,7 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     if n * len(function[3]) >= LARGE and program is as_python and (large_loop := LARGE_LOOP.get()):
         return large_loop("scan", function, carries, slices, args, reverse)
     if not n:
-        return Bundle((*carry, *map(np.array, one_step(function, carries, slices, args)[k:])))
+        return Bundle((*as_arrays(carry), *map(np.array, one_step(function, carries, slices, args)[k:])))
     run, outs, t = program(function), [], 0
     try:
         for done, t in enumerate(range(n - 1, -1, -1) if reverse else range(n)):
@@ -83,7 +83,7 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     except KeyboardInterrupt as stop:
         deeper = f": {stop}" * bool(stop.args)
         raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
-    return with_table((*carry, *outs))
+    return with_table((*as_arrays(carry), *outs))
 
 
 def slices_of(function: Any, k: int, m: int, args: Any) -> list:
@@ -173,7 +173,12 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
             carry, n = results, n + 1
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} held") from None
-    return with_table((*carry, n))
+    return with_table((*as_arrays(carry), n))
+
+
+def as_arrays(carry: Sequence) -> list:
+    """The carries, where a step may hand on a number of Python as it is."""
+    return [np.asarray(x)[()] if type(x) in (bool, int, float, complex) else x for x in carry]
 
 
 def has_loops(function: Function, *which: str) -> bool:

@@ -242,6 +242,17 @@ def test_what_is_no_loop_is_refused_in_a_sentence(name):
         call()
 
 
+@pytest.mark.parametrize("loop", [
+    lambda c: xman.scan(lambda c, x: ({**c, "b": c["b"] + x}, None), c, np.arange(3))[0],
+    lambda c: xman.scan(lambda c, x: ({**c, "b": c["b"] + x}, None), c, 0)[0],
+    lambda c: xman.while_loop(lambda c: c["b"] < 9, lambda c: {**c, "b": c["b"] + 1}, c)], ids=["scan", "no steps", "while_loop"])
+@pytest.mark.parametrize("number", [1, 2.5])
+def test_a_carry_that_is_handed_on_as_it_is_comes_out_as_the_others(loop, number):
+    for run in loop, jit(loop):
+        carry = run({"a": number, "b": number})
+        assert type(carry["a"]) is type(carry["b"]) is type(np.asarray(number)[()]) and carry["a"] == number
+
+
 def test_what_has_no_form_for_a_loop_says_so_with_its_line():
     pytest.importorskip("jax")
     from xman.export import to_stablehlo
