@@ -56,7 +56,7 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
     return [*functions.values()]
 
 
-def operations(function: tuple) -> list[tuple]:
+def operators_in(function: tuple) -> list[tuple]:
     """What each line computes, and by which operator."""
     return [line[:2] for line in function[3]]
 
@@ -81,7 +81,7 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
         return texts[id(function)][1]
 
     def same(function: tuple, namesake: tuple) -> bool:
-        if function[2::2] != namesake[2::2] or operations(function) != operations(namesake):
+        if function[2::2] != namesake[2::2] or operators_in(function) != operators_in(namesake):
             return False
         return text(function) == text(namesake)  # last, for literals may have a million entries
 

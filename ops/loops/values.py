@@ -224,9 +224,10 @@ def same_kinds(function: Function, inputs: Sequence, results: Sequence, first: S
             raise ValueError(f"{function[1]} takes {p} of shape {before} and hands it on with shape {after}; "
                              "a carry keeps its shape")
         if len({*kinds}) > 1:
-            like = [q for q, x in zip(function[2], inputs, strict=True) if getattr(x, "dtype", None) == kinds[1]]
+            like = [f", as {q} is" for q, x in zip(function[2], inputs, strict=True)
+                    if getattr(x, "dtype", None) == kinds[1]]
             raise ValueError(f"{function[1]} takes {p} as {kinds[0]} and hands it on as {kinds[1]}"
-                             f"{f', as {like[0]} is' if like else ''}; begin with {p} as {kinds[1]}, or end with astype")
+                             f"{''.join(like[:1])}; begin with {p} as {kinds[1]}, or end with astype")
 
 
 def of_function(out, function, args):
