@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xman import XManError, models
+from xman import XMan, XManError, f, models
 from xman.files.container import restore
 from xman.scale import Comm, dealt, joined, stream, workers
 from xman.train import cross_validate, fit, load, search
@@ -157,9 +157,9 @@ def test_a_worker_more_or_less_between_epochs_or_within_one_takes_the_same_rows(
     model = lambda: models.ResidualMLP(6, 5, 3, dropout=0.3, dtype=float)  # whose noise goes by the numbers of rows
     fitted = lambda **more: fit(model(), rows(), **SETTINGS | {"epochs": 6, "optimizer": "adam", **more}).parameters
 
-    def lost():  # the first worker ends in the fifth epoch's second step, with what it had saved
+    def lost():  # the first worker ends in the fifth epoch's last step, with what it had saved: all know of it a step later
         calls, take = itertools.count(1), TrainingStep.take
-        TrainingStep.take = lambda *given: os._exit(9) if next(calls) == 3 else take(*given)
+        TrainingStep.take = lambda *given: os._exit(9) if next(calls) == 4 else take(*given)
         fitted(checkpoint=tmp_path / "run", checkpoint_every=0)
 
     for epochs, size in (1, 3), (2, 1), (4, 2):
@@ -168,6 +168,109 @@ def test_a_worker_more_or_less_between_epochs_or_within_one_takes_the_same_rows(
     (last, *_), statuses = ran(lambda: fitted(checkpoint=tmp_path / "run"), 3)
     alone = fitted()
     assert statuses == [0] * 3 and max(np.max(np.abs(alone[w] - last[w])) for w in alone) < 1e-12
+
+
+class Weighted(XMan):
+    """Its feed gives an array beside the rows, which a caller may change during the run."""
+    X, y, size = f.input(), f.input(), f.input()
+    sizes = np.ones(6)
+    w, v = f.param(default=np.full((6, 3), 0.3)), f.param(default=np.full(3, 0.1))
+    outputs = (X * size) @ w + v
+    loss = f.mean(f.softmaxCrossEntropy(outputs, y))
+
+    def feed(self, X, y):
+        return {"X": X, "y": y, "size": self.sizes}
+
+
+def changing(name):
+    """A model, its data and settings, with a callback by which the second worker changes one of these after an epoch."""
+    rows, labels, factor, model = X.copy(), y.copy(), np.ones(1), Weighted()
+    Weighted.sizes = np.ones(6)
+    data, more = {"X": ((rows, labels), {}), "validation y": ((X, y), {"validation": (X, labels)}), "size": ((X, y), {}),
+                  "y of stream 1": (stream(rows, labels), {}), "schedule": ((X, y), {"schedule": lambda t: factor[0]})}[name]
+    array = {"X": rows, "size": model.sizes, "schedule": factor}.get(name, labels)
+
+    def callback(row, _):
+        if row["epoch"] == 1 and workers().rank == 1:
+            array[:1] = 2 - array[:1]
+            array[0] += array[0] == 1
+    return model.setup(), data, more | {"callbacks": [callback], "epochs": 3}
+
+
+CHANGING = "X", "validation y", "size", "y of stream 1", "schedule"
+
+
+@forks
+def test_what_came_to_differ_is_found_at_a_checkpoint_and_else_at_the_end(tmp_path):
+    def heard():
+        sentences = {}
+        for name, path in itertools.product(CHANGING, (None, tmp_path / "run")):
+            model, data, settings = changing(name)
+            try:
+                fit(model, data, **SETTINGS | settings | {"checkpoint": path})
+            except XManError as error:
+                sentences[name, bool(path)] = str(error), len(error.result.history)
+        return sentences
+    (one, other), statuses = ran(heard)
+    assert statuses == [0, 0] and one == other
+    # without a checkpoint rows are compared at the end alone; and what came apart is not saved
+    assert {key: epochs for key, (_, epochs) in one.items()} == {
+        (name, saved): 1 if saved or name == "schedule" else 3 for name in CHANGING for saved in (False, True)}
+    assert all(f"worker 2 of 2 has another {name} than the first" in sentence for (name, _), (sentence, _) in one.items()), one
+    assert not (tmp_path / "run").exists()
+
+
+@forks
+@pytest.mark.parametrize("every", [0, 60])
+def test_parameters_and_steps_that_came_apart_are_found_at_a_checkpoint(tmp_path, every):
+    take = TrainingStep.take
+
+    def apart(step, rows):
+        loss = take(step, rows)
+        if workers().rank == 1 and step.values[step.training.t] == 2:
+            step.values["v"][0] += 1e-2 if workers().size == 2 else 1e-5
+        return loss
+
+    def heard():
+        TrainingStep.take = apart
+        try:  # rates of their own: each worker updates everything
+            fit(Weighted().setup(), (X, y), **SETTINGS | {"lr": {"w": 0.1, "v": 0.2}, "checkpoint": tmp_path / "run",
+                                                              "checkpoint_every": every})
+        except XManError as error:
+            return str(error)
+    (one, other, *_), statuses = ran(heard)
+    assert statuses == [0, 0] and one == other and "worker 2 of 2 has another norm of v than the first" in one
+    assert f"up to step {4 if every else 2} " in one
+    (*sentences,), statuses = ran(heard, 3)  # hosts round differently
+    assert sentences == [None] * 3 and statuses == [0] * 3
+
+
+@forks
+@pytest.mark.parametrize("kind", ["parquet", "csv", "map"])
+def test_a_file_that_is_written_again_ends_the_run_at_its_checkpoint(tmp_path, kind):
+    path = tmp_path / f"rows.{kind}"
+    if kind == "map":
+        np.save(path.with_suffix(".npy"), X)
+        path = path.with_suffix(".npy")
+        source = lambda: stream(np.load(path, mmap_mode="r"), y)
+    else:
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow import csv, parquet
+        table = pa.table({**{f"x{k}": X[:, k] for k in range(6)}, "label": y.astype(str)})
+        (parquet.write_table if kind == "parquet" else csv.write_csv)(table, path)
+        source = lambda: stream(str(path))
+
+    def heard():
+        def callback(row, _):
+            if workers().rank == 1:
+                time.sleep(0.01)
+                path.write_bytes(path.read_bytes())
+        try:
+            fit(models.MLP([6, 3]), source(), **SETTINGS | {"callbacks": [callback], "checkpoint": tmp_path / "run"})
+        except XManError as error:
+            return str(error)
+    sentences, statuses = ran(heard)
+    assert statuses == [0, 0] and sentences == [f"{path} was written again during the run: begin anew with it"] * 2
 
 
 class Threads(Comm):

@@ -106,7 +106,7 @@ class CutProgram:
                     flat.local += sums[flat] if number else 0
                     sums[flat] = flat.local.copy()
             for flat in common:
-                flat.local[0] = self.workers.heard
+                flat.local[0] = self.workers.heard + self.workers.due
                 flat.add(not self.state_slices or k < len(self.stages) - 2)
                 self.workers.stop = float(flat.total[0])
             for values in tables:

@@ -28,7 +28,7 @@ class Devices:
         self.arrays: dict[str, Any] = {}
 
     def scanned(self, arrays: Mapping[str, np.ndarray], minibatches: Iterable[tuple[dict, int]],
-                values: Mapping[str, Any]) -> Iterator[tuple[Any, int, bool]]:
+                values: Mapping) -> Iterator[tuple[Any, int, bool]]:
         """(losses, rows, whether there are more) of minibatches that are computed at once. minibatches:
         (inputs, rows) of each. values: of all other inputs."""
         self.arrays = self.arrays or self.put(arrays)

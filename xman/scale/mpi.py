@@ -33,12 +33,13 @@ ENDING = 2.0 ** 20  # what a worker adds to `heard` that was told to end, and no
 class Workers:
     """comm: as `joined` takes one, or None. rank: the number of this process among `size`, from 0. waiting:
     since when this worker waits for the others, or 0. heard: what this worker was told: 0, 1 to stop, ENDING
-    to end; stop: the sum of what all were told before the latest sum."""
+    to end; due: 0.5 on the first worker where a checkpoint is due; stop: the latest sum of both over all."""
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
         self.name = f"worker {self.rank + 1} of {self.size}"
-        self.waiting, self.timeout, self.heard, self.stop, self.over = 0.0, TIMEOUT, 0.0, 0.0, False
+        self.waiting, self.timeout, self.over = 0.0, TIMEOUT, False
+        self.heard, self.due, self.stop = 0.0, 0.0, 0.0
         if comm:
             threading.Thread(target=self.watch, daemon=True).start()
 
@@ -79,14 +80,25 @@ class Workers:
             raise answer
         return answer
 
-    def agree(self, facts: Mapping[str, Any]) -> None:
-        """XManError, for all workers, where one has other facts than the first."""
-        first, *others = self.gathered(facts)
-        for rank, facts in enumerate(others, 2):
-            for name in first | facts:
-                if (here := facts.get(name)) != first.get(name):
-                    raise XManError(f"worker {rank} of {self.size} has another {name} than the first, {here} "
-                                    f"and not {first.get(name)}: all workers need the same settings")
+    def agree(self, facts: Mapping[str, Any], why: str = "all need the same ones", reason: str = "") -> str:
+        """The first reason that a worker brings. XManError, for all workers, where one has other facts than
+        the first, or an error for a fact. Floats of NumPy, such as norms, may differ by a thousandth: hosts
+        may round differently."""
+        answers = self.gathered((facts, reason))
+        if errors := [x for facts, _ in answers for x in facts.values() if isinstance(x, XManError)]:
+            raise errors[0]
+        for name in dict.fromkeys(name for facts, _ in answers for name in facts):
+            values = [facts.get(name) for facts, _ in answers]
+            if ranks := [k for k, x in enumerate(values) if not alike(x, values[0])]:
+                unlike = " and ".join(f"worker {k + 1} of {self.size}" for k in ranks)
+                but = f"another {name} than the first, {values[ranks[0]]} and not {values[0]}"
+                raise XManError(f"{unlike} ha{'ve' if ranks[1:] else 's'} {but}: {why}")
+        return next((reason for _, reason in answers if reason), "")
+
+    def anyone(self, due: bool) -> bool:
+        """Whether a checkpoint is due: on the first worker, as of the latest sum, by which all know of it."""
+        self.due = 0.5 * due
+        return 0 < self.stop < 1 if self.size > 1 else due
 
     def crowded(self) -> bool:
         """Whether a host has fewer than two cores for each of its workers."""
@@ -134,6 +146,11 @@ class Workers:
             yield
         finally:
             reductions.TOTAL.reset(before)
+
+
+def alike(x: Any, y: Any) -> bool:
+    near = isinstance(x, np.floating) and isinstance(y, np.floating)
+    return bool(np.isclose(x, y, 1e-3, 1e-3, equal_nan=True)) if near else x == y
 
 
 class OfMPI(Workers):
@@ -279,8 +296,9 @@ def of_mpi() -> Workers:
         try:
             comm = extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
         except RuntimeError as error:
-            raise XManError(f"mpi4py finds no MPI ({str(error).splitlines()[0]}); pip install 'xman[mpi]', or set "
-                            "MPI4PY_LIBMPI to the library") from None
+            reason, *_ = str(error).splitlines()
+            remedy = "pip install 'xman[mpi]', or set MPI4PY_LIBMPI to the library"
+            raise XManError(f"mpi4py finds no MPI ({reason}); {remedy}") from None
         if comm.size == 1:
             name = several[0]
             raise XManError(f"the launcher says by {name} that there are {os.environ[name]} workers, and MPI that "

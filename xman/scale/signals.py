@@ -61,7 +61,7 @@ class CtrlC:
 
     def release(self) -> None:
         self.deferred = False
-        if weight := self.waiting or self.workers.stop:
+        if (weight := max(self.waiting, self.workers.stop)) >= 1:
             self.deliver(weight)
 
     def deliver(self, weight: float = 1.0) -> None:

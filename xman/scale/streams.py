@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 import mmap
+import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..errors import XManError
+from ..files.digests import digests_of
 from ..tables import Prepared
 from .draws import drawn_by_number
 from .mpi import workers
@@ -37,7 +39,8 @@ class Stream:
     source: gives a block by its number. counts: the rows of each. memory: megabytes for rows. ordered:
     whether windows are read in order, as those of a CSV file. name: identifies these rows in checkpoints.
     prepared: how a table became rows of numbers. away: whether blocks take long to come. where: the place of
-    each block in words, of whose rows errors tell the number; without it they count all rows.
+    each block in words, of whose rows errors tell the number; without it they count all rows. arrays: X
+    and y where they lie in memory. stamps: gives for each file what changes when it is written again.
     rows: how many it has. X, y: the first of them. draw: the tenths of the rows that it has, as ALL. sizes:
     the rows of each block that are among these. window: the number of rows that are shuffled together.
     """
@@ -50,8 +53,11 @@ class Stream:
     prepared: Prepared | None = None
     away: bool = False
     where: Sequence[str] = ()
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    stamps: Callable[[], dict[str, Any]] = dict
 
     def __post_init__(self) -> None:
+        self.first_stamps = self.stamps()
         self.counts = np.fromiter(self.counts, int)
         self.starts = np.cumsum([0, *self.counts[:-1]])
         self.take(ALL)
@@ -80,6 +86,13 @@ class Stream:
         stream.take((begin, end, seed))
         return stream
 
+    def digests(self, turn: int, k: int) -> dict[str, Any]:
+        """As `digests_of`, of what the k-th stream has in memory; an XManError for a file written again."""
+        stamps = self.stamps()
+        if changed := [path for path, stamp in self.first_stamps.items() if stamps.get(path) != stamp]:
+            return {"file": XManError(f"{changed[0]} was written again during the run: begin anew with it")}
+        return {f"{x} of stream {k}": digest for x, digest in digests_of(self.arrays, turn).items()}
+
     def block(self, k: int, share: slice = slice(None),
               fetched: Future | None = None) -> tuple[np.ndarray, np.ndarray]:
         """X and y of a block, or of a share of its rows. XManError where they hold something else than finite
@@ -87,8 +100,8 @@ class Stream:
         lengths, rows_at = fetched.result() if fetched else self.source(k)
         where = self.where[k] if self.where else f"block {k + 1} of the stream"
         if {*lengths} != {int(self.counts[k])}:
-            raise XManError("{} has {} rows and {} targets, and had {} before".format(where, *lengths,
-                                                                                      self.counts[k]))
+            rows = "{} rows and {} targets".format(*lengths)
+            raise XManError(f"{where} has {rows}, and had {self.counts[k]} before")
         places = share
         if self.draw != ALL:
             begin, end, seed = self.draw
@@ -261,8 +274,8 @@ class Streamed:
                 fetched = pool.submit(self.data.source, k) if self.data.away and self.in_turns else None
                 while fetched and wait([fetched], 1e-4).not_done:
                     yield
-                X[a - low:b - low], y[a - low:b - low] = self.data.block(k, slice(a - start, b - start),
-                                                                         fetched)
+                share, place = slice(a - start, b - start), slice(a - low, b - low)
+                X[place], y[place] = self.data.block(k, share, fetched)
                 yield
 
 
@@ -295,7 +308,10 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
         return (len(block[0]), len(block[1])), rows_at
 
     sizes = [min(rows, len(y) - start) for start in range(0, len(y), rows)]
-    return Stream(read, sizes, memory, name=f"arrays {X.shape} {y.shape}")
+    maps = [os.fspath(a.filename) for a in (X, y) if isinstance(a, np.memmap) and a.filename]
+    stamps = lambda: {path: (os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in maps}
+    arrays = {x: a for x, a in (("X", X), ("y", y)) if type(a) is np.ndarray}
+    return Stream(read, sizes, memory, name=f"arrays {X.shape} {y.shape}", arrays=arrays, stamps=stamps)
 
 
 def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stream:
@@ -306,8 +322,7 @@ def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stre
     try:
         sizes = [len(y) for _, y in again()]
     except (TypeError, ValueError):
-        raise XManError("a stream is of arrays, stream(X, y), of batches (X, y), or of tables by their "
-                        "path") from None
+        raise XManError("a stream is of arrays X, y, of batches (X, y), or of tables by their path") from None
     batch = InTurn(again)
 
     def read(k: int) -> tuple[tuple[int, int], Callable]:

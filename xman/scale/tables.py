@@ -69,7 +69,7 @@ def stream_of_tables(source: str, memory: float, preparation: Prepared | None, s
     pa = extra("pyarrow", "tables", "a table")
 
     with readable(source):
-        kind, filesystem, paths = places_of(source)
+        kind, filesystem, (*paths,) = places_of(source)
         if kind == "csv":
             read, sizes, columns, where = blocks_of_csv(filesystem, paths)
         else:
@@ -107,12 +107,16 @@ def stream_of_tables(source: str, memory: float, preparation: Prepared | None, s
 
         return (block.num_rows,) * 2, rows_at
 
+    def stamps() -> dict[str, Any]:
+        with readable(source):
+            return places_of(source)[2]
+
     name, away = f"{source} {sizes}", "://" in source
-    return Stream(numbers, sizes, memory, kind == "csv", name, preparation, away, where)
+    return Stream(numbers, sizes, memory, kind == "csv", name, preparation, away, where, stamps=stamps)
 
 
-def places_of(source: str) -> tuple[str, Any, list[str]]:
-    """(the kind of the files, their file system, their paths there)."""
+def places_of(source: str) -> tuple[str, Any, dict[str, Any]]:
+    """(the kind of the files, their file system, {path there: size and time of the last change})."""
     fs = extra("pyarrow.fs", "tables", "a table")
     if "://" in source:
         place, query, options = source.partition("?")
@@ -125,17 +129,17 @@ def places_of(source: str) -> tuple[str, Any, list[str]]:
     info = filesystem.get_file_info(path)
     if info.type == fs.FileType.NotFound:
         raise TableError(f"{source}: there is no such file or folder")
-    paths = [path]
+    files = [info]
     if info.type == fs.FileType.Directory:
         is_table = lambda name: (name[0] not in "._" and fnmatch.fnmatch(name, pattern)
                                  and bool(file_kind(Path(name))))
         files = filesystem.get_file_info(fs.FileSelector(path))
-        paths = sorted(f.path for f in files if f.type == fs.FileType.File and is_table(f.base_name))
-    kinds = {file_kind(Path(file)) for file in paths}
-    if len(kinds) != 1 or not kinds <= {"parquet", "feather", "csv"}:
-        raise TableError(f"{source} holds {' and '.join(sorted(kinds)) or 'no table'}; a stream is of files "
-                         "of one kind: .parquet, .feather or .csv")
-    return kinds.pop(), filesystem, paths
+        files = [f for f in files if f.type == fs.FileType.File and is_table(f.base_name)]
+    stamps = {f.path: (f.size, f.mtime_ns) for f in sorted(files, key=lambda f: f.path)}
+    kinds = " and ".join(sorted({file_kind(Path(path)) for path in stamps}))
+    if kinds not in ("parquet", "feather", "csv"):
+        raise TableError(f"{source} holds {kinds or 'no table'}; a stream is all .parquet, .feather or .csv")
+    return kinds, filesystem, stamps
 
 
 def blocks_of_csv(filesystem: Any,
@@ -191,8 +195,8 @@ def texts(filesystem: Any, path: str) -> Iterator[tuple[int, bytes]]:
                 yield place, unread[:end]
                 place, unread = place + end, unread[end:]
             elif len(unread) > LONGEST:
-                raise TableError(f"{path}: no row ends within {LONGEST / 1e6:.0f} MB, from byte {place} on; "
-                                 "a quote may be open")
+                limit = f"within {LONGEST / 1e6:.0f} MB, from byte {place} on"
+                raise TableError(f"{path}: no row ends {limit}; a quote may be open")
     if unread:
         yield place, unread
 
@@ -208,8 +212,8 @@ def end_of_rows(text: bytes) -> int:
     return 0
 
 
-def learnt(read: Callable[[int], Any], sizes: list[int], columns: list[int], where: list[str],
-           settings: dict, draw: tuple) -> Prepared:
+def learnt(read: Callable, sizes: list[int], columns: list[int], where: list[str], settings: dict,
+           draw: tuple) -> Prepared:
     """The Prepared of these tables: one table tells the kinds of columns, all tables their statistics.
 
     Each worker reads its share of the tables, and their statistics are added up.

@@ -48,8 +48,8 @@ class Checkpoint:
     """
     def __init__(self, settings: Settings, step: TrainingStep, record: dict[str, Any],
                  model_of_run: Callable[[], Model]):
-        self.path, self.every = settings.checkpoint, settings.checkpoint_every
-        self.step, self.record, self.model_of_run = step, record, model_of_run
+        self.path, self.step, self.record, self.model_of_run = settings.checkpoint, step, record, model_of_run
+        self.every = settings.checkpoint_every if self.path and not step.workers.rank else np.inf
         self.saved_at = time.monotonic()
         self.writer, self.writing = ThreadPoolExecutor(1), None
 

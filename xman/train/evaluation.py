@@ -93,8 +93,7 @@ def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndar
     if computed := [name for name in parameters if model.isOpOutput(name)]:
         raise XManError(f"{computed[0]!r} is computed by the model and no parameter")
     if lacking := [name for name in steps.inputs if model.isParam(name) and name not in parameters]:
-        raise XManError(f"the parameters lack {', '.join(map(repr, lacking))}; give every one that the list "
-                        "depends on")
+        raise XManError(f"the parameters lack {', '.join(map(repr, lacking))}, on which the list depends")
 
 
 def judge_of(model: XMan, data: tuple, batch_size: int = 1024, labels: Sequence[str] = ()
@@ -172,8 +171,7 @@ def list_of(model: XMan, *names: str) -> WengertList:
     if not isinstance(model, XMan):
         raise XManError(f"the model is an XMan, not a {type(model).__name__}")
     if not hasattr(model, names[0]):
-        raise XManError(f"the model has no register {names[0]!r}; training needs `loss`, a number, and "
-                        "prediction `outputs`")
+        raise XManError(f"the model has no register {names[0]!r}; training needs a loss, prediction outputs")
     return model.operationSequence(*(getattr(model, name) for name in reversed(names)
                                      if hasattr(model, name)))
 
@@ -203,8 +201,7 @@ def rows_and_labels(data: tuple, word: str, labels: Sequence[str] = ()) -> tuple
         raise XManError(f"{word} has no rows")
     if labels or are_strings(y):
         if not labels:
-            raise XManError(f"{word}: y holds words; say in which order the outputs have them, as by "
-                            "classes=fit(…).classes")
+            raise XManError(f"{word}: y holds words; give their order, as by classes=fit(…).classes")
         place = {label: k for k, label in enumerate(labels)}
         refuse_unknown(y.tolist(), place, f"{word}: y has the label {{!r}}, which no training row has")
         y = np.array([place[label] for label in y.tolist()])

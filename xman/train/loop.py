@@ -84,9 +84,9 @@ def fit(model: XMan, data: tuple, settings: Settings) -> Result:
             row = run.state.history[-1]
             answers = [call(row, run.step.parameters(run.state.arrays)) for call in callbacks]
             shown.line(row)
-            run.checkpoint.save(run.state)
             reason = why_over(run.state, settings) or run.step.over or next(filter(None, answers), "")
-            run.reason = next(filter(None, run.workers.gathered(reason)), "")
+            run.reason = run.compare(run.state, reason)
+            run.checkpoint.save(run.state)
     run.checkpoint.written()
     if settings.plot and not run.workers.rank:
         learning_curve(run.state.history, settings.plot)
@@ -97,8 +97,7 @@ def run_of(model: XMan, data: tuple, settings: Settings) -> Run:
     """The run, at its beginning or where its checkpoint left it."""
     objective = Objective(model, data, settings.seed, settings.sample_weight, settings.class_weight,
                           settings.l1, settings.l2, settings.classes)
-    device = (settings.engine in ENGINES and ENGINES[settings.engine].on_device
-              and ENGINES[settings.engine].installed)
+    device = (engine := ENGINES.get(settings.engine)) and engine.on_device and engine.installed
     if isinstance(settings.optimizer, str) and settings.optimizer in METHODS:
         return SecondOrder(objective, settings)
     alone = device and workers().size * settings.accumulate == 1

@@ -24,8 +24,7 @@ def learning_curve(history: Sequence[dict], path: str | Path | IO[bytes]) -> Non
         if validation:
             best = int(np.argmin(validation))
             axes.plot(epochs, validation, marker=".", label="validation loss")
-            axes.plot(epochs[best], validation[best], "o", fillstyle="none", markersize=12, color="C1",
-                      label="best")
+            axes.plot(epochs[best], validation[best], "o", fillstyle="none", ms=12, color="C1", label="best")
         axes.set(xlabel="epoch", ylabel="loss")
         if axes.get_ylim()[0] > 0 or min(losses, default=0) >= 0:
             axes.set_ylim(0, None)

@@ -2,8 +2,7 @@
 
 A step overwrites the parameters, so the values before it are lost. Two things would need them, and get by
 without: Ctrl-C waits until the present step is done (`CtrlC`), and a run that diverges repeats its epoch
-(`diverged`). Each step finds a loss that is NaN; the end of an epoch finds a parameter that is not finite,
-which is cheaper.
+(`diverged`). Each step finds a loss that is NaN, the end of an epoch a parameter that is not finite.
 """
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import at_least
+from ..files.digests import digest_of, digests_of
 from ..interpreters import eval
-from ..scale.common import digest_of
 from ..scale.mesh import mesh_of, slice_of_devices
 from ..scale.mpi import workers
 from ..scale.shares import Shares
@@ -45,7 +44,7 @@ class Run:
         # 0: each worker has all rows
         each = settings.accumulate if self.step_of.shares_rows and not settings.mesh else 0
         shares = Shares(objective, each) if self.workers.size * each > 1 else None
-        arrays, self.judge = data_and_judge(objective, settings.validation)
+        self.arrays, self.judge = data_and_judge(objective, settings.validation)
         batch_size = 32 if settings.batch_size is None else settings.batch_size
         at_least("batch_size", batch_size, 1, whole_number=True)
         cut = [shares.slice_of] if shares else [slice_of_devices(self.mesh)] if self.mesh else []
@@ -55,7 +54,10 @@ class Run:
                        "lr": self.step.rates if isinstance(settings.lr, dict) else self.step.lr,
                        "batch_size": int(batch_size), "seed": int(settings.seed),
                        **{name: x if x is None else float(x) for name, x in self.step.limits.items()},
-                       "rows": self.minibatches.rows, "digest": digest_of(arrays)}
+                       "rows": self.minibatches.rows, "digest": digest_of([*self.arrays.values()])}
+        self.constants = {x: a for x, a in self.step.values.items() if x not in self.step.evaluated
+                          and isinstance(a, np.ndarray) and a.dtype.kind in "biuf"}
+        self.streams = [rows for rows in (objective.stream, settings.validation) if isinstance(rows, Stream)]
         if objective.stream:  # with other windows, the rest of an epoch would have other rows
             self.record["window"] = min(objective.stream.window, self.minibatches.rows)
         self.checkpoint = Checkpoint(settings, self.step, self.record, lambda: self.result({}, "").model())
@@ -68,12 +70,24 @@ class Run:
 
     def facts(self) -> dict:
         """What all workers have to be told alike, but for first values."""
-        defaults = [a for x, a in self.step.values.items() if x not in self.step.evaluated
-                    and isinstance(a, np.ndarray) and a.dtype.kind in "biuf"]
         numbers = {name: x for name, x in vars(self.settings).items() if type(x) in (int, float)}
         return self.record | self.checkpoint.content | numbers | {
-            "default": digest_of(defaults), "schedule": self.checkpoint.factors(1000),
+            "default": digest_of([*self.constants.values()]), "schedule": self.checkpoint.factors(1000),
             "precision": self.settings.precision, "engine": self.settings.engine}
+
+    def compare(self, state: State, reason: str = "", at_end: bool = False) -> str:
+        """The first reason of a worker to end the run. XManError where one came to have something else than
+        the first. Checkpoints look at a piece of the rows, each at another, and the end of a run at all."""
+        if self.workers.size == 1:
+            return reason
+        facts = {"step": state.t, "schedule": self.checkpoint.factors(state.t)}
+        facts |= {f"norm of {w}": np.linalg.norm(state.arrays[w]) for w in self.step.evaluated}
+        turn = 0 if at_end else state.epoch + state.batch
+        sources = [self.constants | self.arrays, *self.streams] if self.settings.checkpoint or at_end else []
+        for k, rows in enumerate(sources):
+            facts |= rows.digests(turn, k) if isinstance(rows, Stream) else digests_of(rows, turn)
+        reason = self.workers.agree(facts, f"up to step {state.t} it did not stay the same", reason)
+        return self.compare(state, reason, True) if reason and not at_end else reason
 
     def begin(self, state: State) -> None:
         state.arrays = self.step.put(state.arrays)
@@ -91,7 +105,8 @@ class Run:
                       if state.batch == self.minibatches.count - 1 and not self.judge else self.sound)
             self.count(state, self.step.take(rows), rows, ctrl_c)
             self.sound = before
-            if self.checkpoint.due() and state.batch < self.minibatches.count:
+            if self.workers.anyone(self.checkpoint.due()) and state.batch < self.minibatches.count:
+                self.compare(state)
                 self.checkpoint.save(state)
             ctrl_c.release()
             yield
@@ -209,6 +224,7 @@ class DeviceRun(Run):
             if saving or stop or not more:
                 self.devices.fetch(state.arrays)
             if saving and more:
+                self.compare(state)
                 self.checkpoint.save(state)
             if stop:
                 ctrl_c.deferred = False
@@ -223,16 +239,15 @@ class DeviceRun(Run):
         return super().diverged(state, latest, ctrl_c)
 
 
-def data_and_judge(objective: Objective, validation: tuple | Stream | None) -> tuple[list, Callable | None]:
+def data_and_judge(objective: Objective, validation: tuple | Stream | None) -> tuple[dict, Callable | None]:
     """The arrays that a run depends on, with the names of streams; and the validation's judge, or None."""
-    arrays = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
+    arrays = {x: a for x in ("X", "y", "weights") if (a := getattr(objective, x)) is not None}
     if streams := [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]:
-        arrays.append(np.frombuffer("\n".join(streams).encode(), np.uint8))
-    if validation is None:
-        return arrays, None
-    if not isinstance(validation, Stream):
-        arrays += (validation := rows_and_labels(validation, "validation", objective.labels))
-    return arrays, judge_of(objective.model, validation)
+        arrays["stream"] = np.frombuffer("\n".join(streams).encode(), np.uint8)
+    if not (validation is None or isinstance(validation, Stream)):
+        validation = rows_and_labels(validation, "validation", objective.labels)
+        arrays |= zip(("validation X", "validation y"), validation, strict=True)
+    return arrays, None if validation is None else judge_of(objective.model, validation)
 
 
 def score(row: dict) -> float:

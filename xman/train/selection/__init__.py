@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import XManError
+from ...files.digests import digest_of
 from ...manager import XMan
 from ...scale import dealt, joined, workers
-from ...scale.common import digest_of
 from ..evaluation import Diverged, Result, classes_of, evaluate, labels_of, rows_and_labels
 from ..loop import fit, run_of
 from ..settings import Settings
