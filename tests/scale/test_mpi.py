@@ -206,6 +206,24 @@ def test_a_worker_that_hangs_and_one_that_fails_end_the_job_with_a_sentence(tmp_
         assert words in job.communicate(timeout=30)[1] and job.returncode
 
 
+LATE = """
+import os, signal, sys, time
+from xman.scale.mpi import Workers, workers
+Workers.timeout = 4
+if os.environ["PMI_RANK"] == "1":
+    {"stopped": lambda: os.kill(os.getpid(), signal.SIGSTOP), "late": lambda: time.sleep(1)}[sys.argv[1]]()
+print(workers().timeout)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there can a process be stopped")
+def test_a_worker_that_is_stopped_before_mpi_has_begun_ends_the_job_and_one_that_is_late_does_not():
+    jobs = {word: started("-c", LATE, word) for word in ("stopped", "late")}
+    said = jobs["stopped"].communicate(timeout=60)
+    assert "xman: MPI has not begun for 4 s: a worker is missing, or was stopped" in said[1] and jobs["stopped"].returncode
+    assert jobs["late"].communicate(timeout=60)[0].split() == ["4", "4"] and not jobs["late"].returncode
+
+
 RANDOM = """
 import numpy as np, sys
 from xman import XMan, XManError, f

@@ -7,11 +7,12 @@ import itertools
 import os
 import pickle
 import platform
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -23,8 +24,8 @@ from ..errors import XManError, extra
 from .launch import MARK, end_with_parent
 
 # what says how many processes a launcher started, where it started this one: then the second is set
-SIZES = {name: name for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE")} | {
-    "SLURM_NTASKS": "SLURM_STEP_ID", "WORLD_SIZE": "MASTER_ADDR"}
+SIZES = {name: name for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE")}
+SIZES |= {"SLURM_NTASKS": "SLURM_STEP_ID", "WORLD_SIZE": "MASTER_ADDR"}
 TIMEOUT = 60.0  # seconds that a worker waits for the others
 A_MOMENT = 1000  # questions, half a millisecond, in which no thread has to be woken
 ENDING = 2.0 ** 20  # what a worker adds to `heard` that was told to end, and not only to stop
@@ -33,13 +34,14 @@ ENDING = 2.0 ** 20  # what a worker adds to `heard` that was told to end, and no
 class Workers:
     """comm: as `joined` takes one, or None. rank: the number of this process among `size`, from 0. waiting:
     since when this worker waits for the others, or 0. heard: what this worker was told: 0, 1 to stop, ENDING
-    to end; due: 0.5 on the first worker where a checkpoint is due; stop: the latest sum of both over all."""
+    to end; due: 0.5 on the first worker where a checkpoint is due; stop: the latest sum of both over all.
+    timeout: how many seconds to wait; the class has it for workers that are yet to come."""
+    timeout = TIMEOUT
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
         self.name = f"worker {self.rank + 1} of {self.size}"
-        self.waiting, self.timeout, self.over = 0.0, TIMEOUT, False
-        self.heard, self.due, self.stop = 0.0, 0.0, 0.0
+        self.waiting, self.heard, self.due, self.stop, self.over = 0.0, 0.0, 0.0, 0.0, False
         if comm:
             threading.Thread(target=self.watch, daemon=True).start()
 
@@ -122,8 +124,9 @@ class Workers:
             time.sleep(pause := min(1.0, self.timeout / 4))
             since, seconds = self.waiting, seconds + pause if self.waiting == since else 0.0
             if since and seconds > self.timeout:
-                return self.abort(f"{self.name} has waited {self.timeout:g} s for the others: one of them hangs, "
-                                  "or is that much slower; --timeout says how long to wait")
+                wait = f"has waited {self.timeout:g} s for the others"
+                advice = "one of them hangs, or is that much slower; --timeout says how long to wait"
+                return self.abort(f"{self.name} {wait}: {advice}")
             self.listen(pause)
 
     def listen(self, pause: float) -> None:
@@ -199,8 +202,8 @@ class OfMPI(Workers):
                 beats.recv(source=before)
                 self.silence = 0.0
             if self.silence > self.timeout:
-                self.abort(f"worker {before + 1} of {self.size} has given no sign of life for "
-                           f"{self.timeout:g} s, in a trial or after it: it has ended or was stopped")
+                silence = f"no sign of life for {self.timeout:g} s, in a trial or after it: it has ended"
+                self.abort(f"worker {before + 1} of {self.size} has given {silence} or was stopped")
 
     def end(self, status: int) -> None:
         threading.Timer(5.0, os._exit, [status]).start()  # in case MPI itself hangs
@@ -288,13 +291,25 @@ def of_jax() -> Workers:
     return Workers(Comm(jax.process_index(), size, gather) if size > 1 else None)
 
 
+def ended_after(seconds: float) -> AbstractContextManager:
+    """A context that ends this process if it takes so many seconds: MPI's beginning lets no thread run, and a
+    process that was stopped runs none, so another one counts them, but no hours that both are suspended."""
+    sentence = f"xman: MPI has not begun for {seconds:g} s: a worker is missing, or was stopped\n"
+    left = f"any(select.select([0], [], [], {seconds / 100})[0] for _ in range(100))"
+    end = f"(sys.stderr.write({sentence!r}), sys.stderr.flush(), os.kill({os.getpid()}, 9))"
+    words = [sys.executable, "-ISc", f"import os, select, sys\n{left} or {end}"]
+    posix = os.name == "posix"
+    return subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) if posix else nullcontext()
+
+
 @functools.cache
 def of_mpi() -> Workers:
     comm = loaded_mpi()
     several = [x for x, sign in SIZES.items() if sign in os.environ and os.environ.get(x, "1") != "1"]
     if not comm and several:
         try:
-            comm = extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
+            with ended_after(Workers.timeout):
+                comm = extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
         except RuntimeError as error:
             reason, *_ = str(error).splitlines()
             remedy = "pip install 'xman[mpi]', or set MPI4PY_LIBMPI to the library"

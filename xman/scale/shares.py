@@ -266,8 +266,8 @@ def taken_together(line: Line, three: Mapping[str, Any], axes: Mapping[str, tupl
         combinations = {"sum": first + last, "mean": (2 * first + last) / ROWS}
         if same := [name for name, x in combinations.items() if same_entries(x, out)]:
             return same[-1] if op == "mean" else same[0]
-    raise XManError(f"{shown(line)}: it combines rows by something other than a sum or a mean: train by one worker, "
-                    "without --accumulate")
+    reason = "it combines rows by something other than a sum or a mean"
+    raise XManError(f"{shown(line)}: {reason}: train by one worker, without --accumulate")
 
 
 def same_entries(estimate: Any, out: Any) -> bool:

@@ -77,8 +77,8 @@ class Stream:
         self.window = max(1, int(self.memory * 1e6 / COPIES / each))
         if self.sizes.max() > self.window:
             largest = int(self.sizes.max())
-            raise XManError(f"a block of {largest:,} rows takes {largest * each / 1e6:,.3g} MB, and {COPIES} "
-                            f"have to fit into {self.memory:g} MB: allow more, or write smaller row groups")
+            size = f"{largest * each / 1e6:,.3g} MB, and {COPIES} have to fit into {self.memory:g} MB"
+            raise XManError(f"a block of {largest:,} rows takes {size}: allow more, or write smaller groups")
 
     def drawn(self, seed: int, begin: int, end: int) -> Stream:
         """The rows that a draw by their numbers puts into these tenths of all."""

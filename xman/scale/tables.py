@@ -131,10 +131,9 @@ def places_of(source: str) -> tuple[str, Any, dict[str, Any]]:
         raise TableError(f"{source}: there is no such file or folder")
     files = [info]
     if info.type == fs.FileType.Directory:
-        is_table = lambda name: (name[0] not in "._" and fnmatch.fnmatch(name, pattern)
-                                 and bool(file_kind(Path(name))))
-        files = filesystem.get_file_info(fs.FileSelector(path))
-        files = [f for f in files if f.type == fs.FileType.File and is_table(f.base_name)]
+        files = [f for f in filesystem.get_file_info(fs.FileSelector(path)) if f.type == fs.FileType.File]
+        files = [f for f in files if f.base_name[0] not in "._" and fnmatch.fnmatch(f.base_name, pattern)]
+        files = [f for f in files if file_kind(Path(f.base_name))]
     stamps = {f.path: (f.size, f.mtime_ns) for f in sorted(files, key=lambda f: f.path)}
     kinds = " and ".join(sorted({file_kind(Path(path)) for path in stamps}))
     if kinds not in ("parquet", "feather", "csv"):
@@ -164,8 +163,8 @@ def blocks_of_csv(filesystem: Any,
     looks = sorted((block[0] for block in blocks), key=lambda look: len(look.names), reverse=True)
     names = dict.fromkeys(name for look in looks for name in look.names)
     opened = functools.lru_cache(1)(filesystem.open_input_file)
-    unpacked = {path: InTurn(functools.partial(texts, filesystem, path)) for path in paths
-                if path.endswith(".gz")}
+    packed = [path for path in paths if path.endswith(".gz")]
+    unpacked = {path: InTurn(functools.partial(texts, filesystem, path)) for path in packed}
 
     def read(k: int) -> Any:
         look, path, number, place, size = blocks[k]
@@ -250,8 +249,8 @@ def learnt(read: Callable, sizes: list[int], columns: list[int], where: list[str
 
     # the order of addition does not depend on the number of workers
     groups = np.array_split(np.arange(len(sizes)), min(len(sizes), GROUPS))
-    facts, goal = functools.reduce(merged, dealt(
-        lambda k: functools.reduce(merged, map(found_in, groups[k].tolist())), len(groups)))
+    merge = functools.partial(functools.reduce, merged)
+    facts, goal = merge(dealt(lambda k: merge(map(found_in, groups[k].tolist())), len(groups)))
     steps, output = lines(preparation.columns, facts, {*ops.G, *(c.register for c in preparation.columns)})
     preparation = preparation._replace(steps=steps, output=output)
     preparation = preparation._replace(shape=preparation.features(sample.slice(0, 1)).shape[1:])

@@ -19,7 +19,7 @@ from ...engines import ENGINES
 from ...errors import XManError, extra
 from ...models.bases import KINDS
 from ...scale.launch import launched, report_end
-from ...scale.mpi import TIMEOUT, workers
+from ...scale.mpi import TIMEOUT, Workers, workers
 from ...train import Diverged, Result, Trial, cross_validate, fit
 from ...train.optimizers import OPTIMIZERS
 from ...train.second_order import METHODS
@@ -175,7 +175,7 @@ def train(model, data, warm_up, together, restarts, timeout, threads, cost, cali
     """Train a model and judge it on rows that it has not seen."""
     if together > 1 or restarts:
         sys.exit(launched(sys.argv[1:], together, restarts, options["checkpoint"], timeout))
-    workers().timeout = timeout
+    Workers.timeout = timeout
     if workers().rank:  # only the first worker prints and writes
         quiet, sys.stdout = True, open(os.devnull, "w")
         options |= {"save": None, "report": None, "plot": None}
