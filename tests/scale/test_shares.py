@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+import ops
 from xman import XMan, XManError, f, models
 from xman.scale.cut import stages_of
 from xman.train import OPTIMIZERS, Diverged, fit, step
@@ -51,6 +52,37 @@ class Farthest(XMan):
     X, y = f.input(), f.input()
     w = f.param(default=np.full(6, 0.3))
     loss = f.max(f.abs(X @ w - y))
+
+
+ops.elementwise("sharesCube", lambda x: x ** 3, lambda out, x: 3.0 * x ** 2)
+
+
+def model_of(loss, **parameters):
+    """A model of inputs X and y whose loss is loss(X, y, …) of its parameters."""
+    inputs = {"X": f.input(), "y": f.input()} | {name: f.param(default=x) for name, x in parameters.items()}
+    return type("Model", (XMan,), inputs | {"loss": loss(*inputs.values())})().setup()
+
+
+COLUMN, TARGETS = np.full((6, 1), 0.2), RNG.normal(size=(37, 1))
+MADE_UP = {
+    "numbers": (lambda X, y, w, a, b: f.mean(f.square(a * (X @ w) + b - y)) + f.square(a), {"w": COLUMN, "a": 0.5, "b": 1.0}),
+    "tied weights": (lambda X, y, W: f.mean(f.square(f.tanh(X @ W) @ f.transpose(W) - X)) + 0 * f.mean(y), {"W": np.eye(6, 4)}),
+    "two heads": (lambda X, y, w, v: f.mean(f.square(X @ w - y)) + f.exp(-f.mean(f.abs(X @ v))), {"w": COLUMN, "v": -COLUMN}),
+    "a correlation": (lambda X, y, w: 1 - f.mean((X @ w - f.mean(X @ w)) * y) / f.sqrt(f.var(X @ w) + 0.1), {"w": COLUMN}),
+    "complex": (lambda X, y, w: f.mean(f.square(f.real(f.exp(1j * (X @ w))) - y)), {"w": COLUMN}),
+    "a complex mean": (lambda X, y, w: -f.modulus(f.mean(f.exp(1j * (X @ w + y)))), {"w": COLUMN}),
+    "complex arrays": (lambda X, y, w: f.mean(f.square(f.modulus(f.transpose(X) @ f.exp(1j * (X @ w + y))))), {"w": COLUMN}),
+    "an operator of its own": (lambda X, y, w: f.mean(f.square(f.sharesCube(X @ w) - y)), {"w": COLUMN}),
+    "no row": (lambda X, y, c: f.mean(f.square(0 * f.sum(X, 1) + c - f.sum(y, 1))), {"c": 0.0})}
+
+
+@pytest.mark.parametrize("name", MADE_UP)
+@pytest.mark.parametrize("settings", [{}, {"optimizer": "adam", "clip": 0.1}, {"lr": "first stays"}])
+def test_pieces_take_the_steps_of_the_whole_for_models_of_all_kinds(name, settings):
+    loss, parameters = MADE_UP[name]
+    if "lr" in settings:
+        settings = {"lr": {w: 0.01 * (k > 0 or len(parameters) == 1) for k, w in enumerate(parameters)}}
+    assert apart(model_of(loss, **parameters), (X, TARGETS), **settings) < 1e-13
 
 
 def test_a_list_is_cut_at_its_sums_with_what_they_need_before_them_and_nothing_that_no_output_needs():

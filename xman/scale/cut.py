@@ -108,7 +108,7 @@ class CutProgram:
             for flat in common:
                 flat.local[0] = self.workers.heard + self.workers.due
                 flat.add(not self.state_slices or k < len(self.stages) - 2)
-                self.workers.stop = float(flat.total[0])
+                self.workers.stop = float(flat.total[0].real)
             for values in tables:
                 values |= totals
         values = tables[0]
@@ -124,13 +124,13 @@ class CutProgram:
         steps, sums = self.stages[k]
         examples = dict(values) | (eval(steps, values) if steps else {})
         dtypes = {x: np.result_type(examples[y]) for x, y in sums.items()}
-        kinds = dict.fromkeys(dtype for dtype in dtypes.values() if dtype.kind == "f")
+        kinds = dict.fromkeys(dtype for dtype in dtypes.values() if dtype.kind in "fc")
         dtypes = {x: dtype if dtype in kinds else next(iter(kinds)) for x, dtype in dtypes.items()}
         likes = {dtype: {x: examples[y] for x, y in sums.items() if dtypes[x] == dtype} for dtype in kinds}
         common = [Common(self.workers, like, dtype, not self.state_slices) for dtype, like in likes.items()]
         terms = {x: a for flat in common for x, a in flat.terms.items()}
         totals = {x: a for flat in common for x, a in flat.sums.items()}
-        into = {y: x for x, y in sums.items() if np.ndim(examples[y]) and examples[y].dtype == terms[x].dtype}
+        into = {y: x for x, y in sums.items() if np.ndim(examples[y]) and examples[y].dtype.kind == "f"}
         into = {into[dst]: dst for dst, _, _ in steps if dst in into}
         copied = {x: y for x, y in sums.items() if x not in into}
         read_later = {a for stage in self.stages[k + 1:] for a in stage.steps.inputs}
@@ -144,7 +144,8 @@ class CutProgram:
     def divide(self, common: list[Common]) -> None:
         """Let this worker add up and update only its slice, of all arrays as if they were one."""
         reserved = {*all_registers(self.steps)}
-        x, rows = next((x, flat.slices) for flat in common for x, a in flat.terms.items() if a.ndim)
+        real = [flat for flat in common if flat.local.dtype.kind == "f"]  # as states are
+        x, rows = next((x, flat.slices) for flat in real for x, a in flat.terms.items() if a.ndim)
         names = [fresh(f"{x}_of_{worker}", reserved) for worker in range(1, len(rows))]
         # without shared memory MPI has added them up
         sums = [*(fresh(f"{x}_sum", reserved) for _ in names[2:]), *[x] * bool(names)]

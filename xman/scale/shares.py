@@ -272,6 +272,6 @@ def taken_together(line: Line, three: Mapping[str, Any], axes: Mapping[str, tupl
 
 def same_entries(estimate: Any, out: Any) -> bool:
     """Whether both are equal up to rounding."""
-    estimate, out = np.asarray(estimate, float), np.asarray(out, float)
+    estimate, out = np.asarray(estimate, complex), np.asarray(out, complex)
     scale = np.max(np.abs(out), initial=0.0, where=np.isfinite(out))
     return estimate.shape == out.shape and np.allclose(estimate, out, 1e-3, 1e-4 * scale, equal_nan=True)
