@@ -308,6 +308,13 @@ def test_a_worker_that_ends_without_a_word_is_no_success(tmp_path):
     assert launch.waited_for([sys.executable, "-c", "import sys; sys.exit(143)"], 60) == 1  # as MPICH that cannot begin
 
 
+@pytest.mark.parametrize("status", [15, -15])
+def test_a_run_that_is_told_to_end_before_it_can_listen_says_so_once(monkeypatch, capfd, status):
+    monkeypatch.setattr(launch, "waited_for", lambda *_: status)
+    assert launch.launched(["train"], 1, 2, "run", 60) in (15, 143)
+    assert capfd.readouterr().err == "xman: SIGTERM ended the run before it could listen\n"
+
+
 def test_a_run_that_was_told_to_end_has_that_status_whatever_its_launcher_says():
     timer = threading.Timer(1, os.kill, [os.getpid(), signal.SIGTERM])
     timer.start()

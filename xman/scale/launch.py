@@ -43,6 +43,8 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
                             f"{needed / 1e6:.1f} there; delete mpich_shm_… of killed jobs when no job runs")
         started = time.monotonic()
         status = waited_for(command, timeout)
+        if abs(status) == signal.SIGTERM:
+            print("xman: SIGTERM ended the run before it could listen", file=sys.stderr, flush=True)
         if status in FINAL:
             break
         ending = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
