@@ -167,7 +167,7 @@ def test_weights_are_a_column_that_is_no_feature(mixed):
 def test_a_weight_that_is_missing_is_a_sentence(mixed, run, tmp_path):
     (tmp_path / "u.csv").write_text((tmp_path / "t.csv").read_text().replace(",50,", ",,"))
     code, _, err = run("train", "logreg", "--data", "u.csv", "--weights", "w")
-    assert code == 2 and "'w' lacks a number in row" in err
+    assert code == 2 and "column 'w': found no number; give every row that trains one" in err
 
 
 def test_costs_move_the_border_and_leave_the_probabilities(mixed, run):
@@ -279,3 +279,34 @@ def test_a_model_of_one_number_a_row_is_tested_and_saved(vectors, run, model, da
 def test_what_cannot_be_saved_is_said_before_training(vectors, model, options, said):
     code, out, err = vectors(model, "classes" if options else "numbers", *options)
     assert code == 2 and said in err and out == ""
+
+
+def test_an_error_names_the_row_of_the_file_whichever_rows_are_left_out_or_come_first(run):
+    def write(name="t.csv", **cells):
+        """A file of 60 rows, of which rows 4 and 6 have no target. cells: row_column="text"."""
+        table = [{"x": f"{k}.5", "w": "1", "y": f"{k}.25" * (k not in (4, 6))} for k in range(1, 61)]
+        for place, text in cells.items():
+            row, column = place[1:].split("_")
+            table[int(row) - 1][column] = text
+        with open(name, "w") as file:
+            file.write("x,w,y\n" + "".join(",".join(row.values()) + "\n" for row in table))
+
+    train = "train", "linear", "--quiet", "--l2", "0.1", "--data"
+    write(r11_y="inf", r30_y="-inf")
+    assert run(*train, "t.csv")[2].endswith("the table, row 11, the target 'y': it is missing or infinite here and in 1 more; "
+                                            "leave such rows out\n")
+    write(r21_w="")
+    for seed in "123":  # among rows that train, in whatever order
+        said = run(*train, "t.csv", "--weights", "w", "--seed", seed, "--test-fraction", "0", "--validation-fraction", "0")[2]
+        assert "the table, row 21, column 'w': found no number" in said
+    write()
+    assert run(*train, "t.csv", "--save", "m.safetensors")[0] == 0
+    write(r11_y="inf")
+    assert "t.csv, row 11, the target 'y': it is missing or infinite here;" in run("evaluate", "m.safetensors", "t.csv")[2]
+    write(r11_x="no")
+    assert "t.csv, row 11, column 'x': found 'no'" in run("evaluate", "m.safetensors", "t.csv")[2]
+    assert "t.csv, row 11, column 'x': found 'no'" in run("predict", "m.safetensors", "t.csv")[2]
+    write("p.csv.train")
+    write("p.csv.valid", r11_x="no")
+    write("p.csv.test")
+    assert "p.csv.valid, row 11, column 'x': found 'no'" in run(*train, "p.csv")[2]

@@ -243,3 +243,12 @@ def test_columns_of_words_may_lack_cells_wherever_they_are_read_and_y_is_judged_
         with pytest.raises(ValueError, match=words) as caught:
             XManClassifier(()).fit(X, goal)
         assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize("target", ["a", None, {}], ids=repr)
+def test_a_target_of_a_regressor_that_is_no_number_is_a_sentence(target):
+    X = np.arange(20.0).reshape(10, 2)
+    for train in XManRegressor(**LINEAR).fit, XManRegressor(**LINEAR).partial_fit:
+        with pytest.raises(XManError, match=f"y holds {target!r}, its entry 7; a regressor's targets are numbers, and XManCl"):
+            train(X, [*range(7), target, 8, 9])
+    assert XManRegressor(**LINEAR).fit(X, ["1.5", "2.5"] * 5).predict(X).shape == (10,)

@@ -144,6 +144,12 @@ def test_the_rule_of_a_table_in_markdown_is_no_row_with_a_target(tmp_path):
         (lambda path: path.write_bytes(CSV.decode().encode("utf-32")), "found a NUL byte"),
         (lambda path: path.write_bytes(b"%PDF-1.4"), "a PDF"),
         (lambda path: path.write_bytes(b'{"a": 1}\n{"a": ?}\n'), "x, line 2, column 7: this is no JSON"),
+        (lambda path: path.write_bytes(b"[]"), "x: this is [] in JSON, without a row; wanted a list of objects"),
+        (lambda path: path.write_bytes(b"{}"), "x: this is {} in JSON, without a row"),
+        (lambda path: path.write_bytes(b"[1, 2]"), "x, row 1: found 1, wanted an object, as a row of JSON is"),
+        (lambda path: path.write_bytes(b'[{"a": 1}, [2], 3]'), "x, row 2: found [2], wanted an object"),
+        (lambda path: path.write_bytes(b'{"a": [1, 2], "b": [3]}'),
+         "x: the column 'a' has 2 cells and 'b' has 1; wanted equally many"),
         (lambda path: path.write_bytes(gzip.compress(CSV)[:60]), "cannot be read"),
         (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(50)), "cannot be read"),
         (lambda path: path.write_bytes(b'[{"a": {"b": 1}, "y": 2}, {"y": 3}]'), "holds struct"),
@@ -152,7 +158,7 @@ def test_the_rule_of_a_table_in_markdown_is_no_row_with_a_target(tmp_path):
         (lambda path: path.write_bytes(b'[["a", "a"], [1, 2]]'), "two columns are called 'a'"),
         (lambda path: path.write_bytes(b"a,b"), "the table has a header and no rows"),
     ],
-    ids=range(15),
+    ids=range(20),
 )
 def test_what_is_no_single_table_is_refused_by_its_name(tmp_path, write, words):
     write(tmp_path / "x")

@@ -192,7 +192,8 @@ def test_parquet_and_feather_are_read_as_csv_is(read, tmp_path, ending):
     TABLE.replace(",", "~"): "; in a file of text commas, semicolons, tabs or | part the cells",
     "x,y\n" + "1,a\n2,a\n3,a\n": "'y' is 'a' in every row, so there is nothing to learn",
     "x,y\n1,a\n1,b\n": "no column tells rows apart: ",
-    "a,y\n" + "".join(f"{i},{i}\n" for i in range(40)) + "2,\n5,inf\n": "the target 'y' is missing or infinite in 1 of the rows",
+    "a,y\n" + "".join(f"{i},{i}\n" for i in range(40)) + "2,\n5,inf\n":
+        "the table, row 42, the target 'y': it is missing or infinite here; leave",
     "x,z,y\n1,1,\n2,2,\n": "the target 'y' is missing in every row; --target names another column",
 }.items(), ids=lambda x: re.sub(r"\W+", " ", str(x))[:30])
 def test_what_cannot_be_read_or_learnt_is_a_sentence(read, content, words):

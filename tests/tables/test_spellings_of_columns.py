@@ -5,7 +5,7 @@ import pytest
 
 from xman import tables
 from xman.tables import TableError, spellings
-from xman.tables.columns import example
+from xman.tables.columns import written_example
 from xman.tables.kinds import column_kind
 from xman.tables.spellings import FORMS, dates, numbers, spelling_of, texts
 
@@ -162,7 +162,7 @@ def test_the_order_of_day_and_month_is_said_where_the_cells_do_not_tell():
 
 def test_a_message_shows_a_date_as_people_write_it():
     for form in FORMS:
-        shown = example(form)
+        shown = written_example(form)
         assert "%" not in shown and not np.isnat(dates(pa.array([shown]), form)[0]), form
     column = tables.Column("when", "when", "date", "%Y-%m-%d")
     with pytest.raises(TableError, match="found 'no', wanted a date such as 2024-03-31; mend the cell"):

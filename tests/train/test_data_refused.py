@@ -174,6 +174,8 @@ def test_indices_from_0_are_refused_where_they_are_known_to_be_from_1(write):
     assert refusal(read_libsvm, path, 3, 1) == f"{path}, line 1: found index 0, wanted one above 0, rising from 1 on."
 
 
-@pytest.mark.parametrize("content", ["a\tK\n" * 9, "".join(f"a\t{i}\n" for i in range(10))])
-def test_a_file_too_small_to_cut_is_refused(write, content):
-    assert "too few to be split; wanted 10 or more, or a file for each part." in refusal(load, write("a", content))
+@pytest.mark.parametrize("content, rows", [("a\tK\n" * 9, "9 rows"),
+                                           ("".join(f"a\t{i}\n" for i in range(10)), "10 rows of 10 classes"),
+                                           ("a\tK\n", "1 row")])
+def test_a_file_too_small_to_cut_is_refused(write, content, rows):
+    assert f"found {rows}, too few to be split; wanted 10 or more, or a file for each part." in refusal(load, write("a", content))

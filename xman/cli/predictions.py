@@ -21,7 +21,7 @@ from ..files.reports import judgement_of, report_text
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.formats import Strange, begins_json, refuse_misspelt, table_of_json, text_of
-from ..tables.frames import arrow, of_frame
+from ..tables.frames import arrow, of_frame, rows_named
 from ..tables.readers import PIXEL, images, read_libsvm, read_titles, targets
 from ..tables.reading import DELIMITERS, Form, file_kind, files_of, formed, is_cut, of_text
 from ..tables.splits import with_target
@@ -76,11 +76,8 @@ def of_file(model: Model, source: str, header: bool | None, zero_based: bool | N
     bar, row = extra("tqdm", "cli", "predict").tqdm, 0
     with bar(unit=" rows", unit_scale=True, disable=None if progress else True, leave=False) as shown:
         for piece, _ in pieces_of(model, source, header, zero_based, strange):
-            try:
+            with rows_named(range(row, sys.maxsize)):
                 outputs = model.outputs(piece, source, strange)
-            except TableError as error:
-                raise TableError(re.sub(r", row (\d+)", lambda m, row=row: f", row {int(m[1]) + row}",
-                                        str(error))) from None
             yield outputs
             shown.update(len(outputs))
             row += len(outputs)
@@ -189,13 +186,17 @@ def write_parquet(names: list[str], pieces: Iterable[np.ndarray], path: str) -> 
 def evaluate(model, source, header, zero_based, as_json) -> None:
     """Compare predictions with the truth, which is a column of the table or the labels of the file."""
     read_model = load(model)
-    outputs, truth, strange, notes = [], [], {}, []
+    outputs, truth, strange, notes, row = [], [], {}, [], 0
     for piece, labels in pieces_of(read_model, source, header, zero_based, strange):
+        rows = np.arange(row, row := row + len(labels))
         if not isinstance(labels, np.ndarray):
             name = read_model.target_in(labels, source)
-            piece = labels = labels.take(with_target(labels[name], name, notes))
-        outputs.append(read_model.outputs(piece, source, strange))
-        truth.append(labels if isinstance(labels, np.ndarray) else read_model.truth(labels, source))
+            labelled = with_target(labels[name], name, notes)
+            piece, rows = labels.take(labelled), rows[labelled]
+            labels = piece
+        with rows_named(rows):
+            outputs.append(read_model.outputs(piece, source, strange))
+            truth.append(labels if isinstance(labels, np.ndarray) else read_model.truth(labels, source))
     judgement = judgement_of(read_model, np.concatenate(outputs), np.concatenate(truth))
     tell_strange(strange)
     print(*(f"xman: {note}" for note in notes), sep="\n", end="\n" * bool(notes), file=sys.stderr)

@@ -287,6 +287,13 @@ class Regressor(Estimator):
         from sklearn.utils.validation import validate_data
 
         reset = first or hasattr(self, "prepared_")
+        if y is not None and np.asarray(y).dtype.kind in "OUS":
+            for row, target in enumerate(np.asarray(y, object).ravel()):
+                try:
+                    float(target)
+                except (TypeError, ValueError):
+                    raise XManError(f"y holds {repr(target)[:40]}, its entry {row}; a regressor's targets are numbers, "
+                                    "and XManClassifier is for classes") from None
         X, y = validate_data(self, X, y, reset=reset, multi_output=True, y_numeric=True, **ROWS)
         if first:
             self.flat_, self.outputs_ = y.ndim == 1, math.prod(y.shape[1:])

@@ -136,7 +136,7 @@ def read_as(values: Callable[..., Any], chunks: pyarrow.ChunkedArray, column: Co
     cell = str(chunks[row - 1].as_py())[:60]
     raise TableError(f"{where}, row {row}, column {column.name!r}: found {cell!r}, wanted a "
                      + (f"{'number' if column.spelling and column.kind == 'category' else column.kind}")
-                     + (f" such as {example(column.spelling)}" if column.spelling else "")
+                     + (f" such as {written_example(column.spelling)}" if column.spelling else "")
                      + "; mend the cell, or leave it empty")
 
 
@@ -213,7 +213,7 @@ def truth(word: str) -> str:
     return word.capitalize() if word.lower() in ("true", "false") else word
 
 
-def example(spelling: str) -> str:
+def written_example(spelling: str) -> str:
     """What is spelled so: a number as its spelling has it, or a moment of the last day of March."""
     return re.sub("%.", lambda code: WRITTEN["example"][code[0]], spelling) if spelling in FORMS else spelling
 

@@ -213,6 +213,8 @@ def table_of_json(content: bytes, path: str | Path, titles: NameLists = (),
         if len(tables) == 1:
             names = document.get("columns")
             document = [names, *tables[0]] if names and type(tables[0][0]) is list else tables[0]
+    if document in ([], {}):
+        raise TableError(f"{path}: this is {document} in JSON, without a row; wanted a list of objects")
     if isinstance(document, list) and all(isinstance(row, list) for row in document):
         names, *lines = document
         if not all(isinstance(name, str) for name in names) or {*map(len, lines)} - {len(names)}:
@@ -223,7 +225,17 @@ def table_of_json(content: bytes, path: str | Path, titles: NameLists = (),
         is_columns = all(isinstance(values, (list, dict)) for values in document.values())
         cells = lambda values: [*values.values()] if isinstance(values, dict) else values
         document = {name: cells(values) for name, values in document.items()} if is_columns else [document]
-    if titles and isinstance(document, list) and all(isinstance(row, dict) for row in document):
+    if isinstance(document, dict):
+        counts = {len(values): name for name, values in document.items()}
+        if len(counts) > 1:
+            (few, one), (many, another), *_ = counts.items()
+            raise TableError(f"{path}: the column {one!r} has {few:,} cells and {another!r} has {many:,}; wanted "
+                             "equally many")
+        return of_frame(document)
+    if strays := [k for k, row in enumerate(document) if not isinstance(row, dict)]:
+        raise TableError(f"{path}, row {strays[0] + 1}: found {json.dumps(document[strays[0]])[:40]}, wanted an object, "
+                         "as a row of JSON is")
+    if titles:
         refuse_misspelt(document, titles, path, strange)
     return of_frame(document)
 

@@ -3,6 +3,9 @@ from __future__ import annotations
 
 import functools
 import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +19,16 @@ if TYPE_CHECKING:
 
 class TableError(XManError):
     """A table that cannot be used; the message is one sentence with the file, the row or the column."""
+
+
+@contextmanager
+def rows_named(rows: Sequence[int] | np.ndarray) -> Iterator[None]:
+    """A context that works on these rows of a table: the row in a TableError becomes the table's own."""
+    try:
+        yield
+    except TableError as error:
+        of_table = lambda match: f", row {rows[int(match[1]) - 1] + 1},"
+        raise TableError(re.sub(", row ([0-9]+),", of_table, str(error), count=1)) from None
 
 
 @functools.cache

@@ -123,9 +123,9 @@ def target_cells(table: Any, target: Column, where: str,
         distinct, places = cells(chunks, target, where), slice(None)
     missing = absent(distinct, target.kind)[places]
     if missing.any():
-        infinite = " or infinite" * (target.kind == "number")
-        raise TableError(f"{where}: the target {target.name!r} is missing{infinite} in {int(missing.sum()):,} of the "
-                         f"rows, the first of them row {int(missing.argmax()) + 1}; leave those rows out")
+        infinite, n = " or infinite" * (target.kind == "number"), int(missing.sum())
+        raise TableError(f"{where}, row {int(missing.argmax()) + 1}, the target {target.name!r}: it is missing{infinite} "
+                         f"here{f' and in {n - 1:,} more' * (n > 1)}; leave such rows out")
     return distinct, places
 
 

@@ -16,7 +16,7 @@ from ..interpreters import eval
 from ..notation import WORDS
 from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, infinite_text, inputs
-from .frames import TableError, arrow, first_line, of_frame
+from .frames import TableError, arrow, first_line, of_frame, rows_named
 from .kinds import (
     COMMON,
     column_kind,
@@ -62,7 +62,8 @@ class Prepared(NamedTuple):
         X = self.features(table)
         goals = of_frame(table) if y is None else arrow().table({self.target.name: as_column(y, X.shape[0])})
         rows = with_target(goals[self.target.name], self.target.name, [])
-        return X if len(rows) == X.shape[0] else X[rows], self.targets(goals.take(rows))
+        with rows_named(rows):
+            return X if len(rows) == X.shape[0] else X[rows], self.targets(goals.take(rows))
 
     def targets(self, table: Any, where: str = "the table") -> np.ndarray:
         """The place of each row's class, int64 (rows,), or its number on the scale, float32 (rows, 1)."""
@@ -129,7 +130,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     notes = ["the first column has no name and is taken for row numbers: left out"] * bool(
         numbers_of_rows - {*ignore})
     labelled = with_target(table[target], target, notes)
-    goal, classes, y = target_facts(table[target].take(labelled), target, task, day_first, decimal, notes)
+    with rows_named(labelled):
+        goal, classes, y = target_facts(table[target].take(labelled), target, task, day_first, decimal, notes)
     told = len(notes)
     rows = (labelled if rows is None else rows(y, labelled) if callable(rows)
             else np.intersect1d(np.arange(table.num_rows)[rows], labelled))
@@ -144,7 +146,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         column = Column(name, register_of(name, registers), kind, spelling)
         if kind in ("category", "text") and (words := missing_words(chunks)):
             notes.append(f"{name!r} has {words} read as missing; write another word where it is not")
-        array = cells(chunks, column, "the table")
+        with rows_named(rows):
+            array = cells(chunks, column, "the table")
         profile.append((name, kind, *summary(array, kind)))
         if kind == "number" and (count := int(np.isinf(array).sum())):
             notes.append(infinite_text(name, count))
@@ -195,7 +198,8 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     chunks = as_column(y, X.shape[0])
     rows = with_target(chunks, "target", notes)
     X, chunks = (X, chunks) if len(rows) == X.shape[0] else (X[rows], chunks.take(rows))
-    goal, classes, y = target_facts(chunks, "target", task, False, None, notes)
+    with rows_named(rows):
+        goal, classes, y = target_facts(chunks, "target", task, False, None, notes)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
     steps, output = WengertList(), "X"
     if not hasattr(X, "tocsr"):

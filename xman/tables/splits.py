@@ -49,7 +49,8 @@ def numbers_in(table: Any, name: str) -> np.ndarray:
     numbers = cells(table[name], column, "the table")
     if not np.isfinite(numbers).all():
         row = int(np.isfinite(numbers).argmin()) + 1
-        raise TableError(f"{name!r} lacks a number in row {row} of those to train on")
+        raise TableError(f"the table, row {row}, column {name!r}: found no number; give every row that "
+                         "trains one")
     return numbers
 
 
@@ -69,6 +70,7 @@ def split_rows(path: Path, labels: np.ndarray, shares: list[float], seed: int,
             order, first = order[np.argsort(rank, kind="stable")], len(sizes)
     ends = [round(rows * share) for share in shares]
     if rows < 10 and shares[0] < 1 or first > ends[0]:
-        raise DataError(f"{path}: found {rows} rows of {first} classes, too few to be split; wanted 10 "
+        of_classes = f" of {first} classes" * (first > 1)
+        raise DataError(f"{path}: found {rows} row{'s' * (rows != 1)}{of_classes}, too few to be split; wanted 10 "
                         "or more, or a file for each part.")
     return np.split(order, ends)

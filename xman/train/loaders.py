@@ -12,6 +12,7 @@ from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.columns import float_of
 from ..tables.formats import content_kind, file_kind
+from ..tables.frames import rows_named
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles, scale_of
 from ..tables.readers import PIXEL, READ, DataError, installed, read_libsvm, read_lines, targets
@@ -176,12 +177,13 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[fl
     if len(paths) == 1:
         def training(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
             day_first = bool(options.get("day_first"))
-            order = ordered_by and order_by_date(tables[0].take(rows), ordered_by, day_first)
+            with rows_named(rows):
+                order = ordered_by and order_by_date(tables[0].take(rows), ordered_by, day_first)
             cut.extend(rows[part] for part in split_rows(paths[0], y, shares, seed, order))
             return cut[0]
 
         data = prepared(tables[0], rows=training, **options)
-        tables, paths = [tables[0].take(rows) for rows in cut], paths * 3
+        tables, paths = tables * 3, paths * 3
     else:
         data = prepared(tables[0], **options)
         names = [[*(column.name for column in data.columns), data.target.name], tables[0].column_names]
@@ -190,12 +192,13 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, shares: list[fl
     for k, (path, table) in enumerate(zip(paths, tables, strict=True)):
         if data.target.name not in table.column_names:
             raise TableError(f"{path} lacks the column {data.target.name!r}, which is to be predicted")
-        if not cut:
-            notes = data.remarks if k else []  # the first file's are there
-            table = table.take(with_target(table[data.target.name], data.target.name, notes))
-        pairs.append((data.features(table, str(path)), data.targets(table, str(path))))
-        if not k and weights:
-            weights = numbers_in(table, weights)
+        notes = data.remarks if k else []  # the first file's are there
+        rows = cut[k] if cut else with_target(table[data.target.name], data.target.name, notes)
+        table = table.take(rows)
+        with rows_named(rows):
+            pairs.append((data.features(table, str(path)), data.targets(table, str(path))))
+            if not k and weights:
+                weights = numbers_in(table, weights)
     names, test_cells = tuple(tables[0].column_names), inputs(data.columns, table, steps=data.steps)
     return Dataset(*pairs, data.classes, None, data, names, test_cells, weights=weights)
 
