@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ops.silence import silent
+
 HALF_A_MEGABYTE = 2 ** 19
 
 
@@ -25,3 +27,9 @@ def digests_of(arrays: Mapping[str, Any], turn: int = 0) -> dict[str, str]:
     them, so that n turns come to all rows."""
     pieces = {x: 1 + (a.data.nbytes // HALF_A_MEGABYTE if turn else 0) for x, a in arrays.items()}
     return {x: digest_of([a[turn % n::n] if (n := pieces[x]) > 1 else a]) for x, a in arrays.items()}
+
+
+@silent
+def norms_of(arrays: Mapping[str, Any]) -> dict[str, np.floating]:
+    """The norm of each array, by words for a message; infinite where its square is."""
+    return {f"norm of {x}": np.linalg.norm(a) for x, a in arrays.items()}

@@ -141,9 +141,7 @@ def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any, of: str = "o
 
     model: an XMan with a register `outputs`, or the one that `of` names.
     parameters: all parameters of the model by name, such as fit(…).parameters.
-    X: an array (n, …) as the model takes it, or a stream.
-
-    XManError if a parameter is missing, or the model does not have it.
+    X: an array (n, …) as the model takes it, or a stream. XManError if a parameter is missing or strange.
     """
     if isinstance(X, Stream):
         return np.concatenate([predict(model, parameters, x, of) for x, _ in X.batches(1024)])
@@ -171,7 +169,7 @@ def list_of(model: XMan, *names: str) -> WengertList:
     if not isinstance(model, XMan):
         raise XManError(f"the model is an XMan, not a {type(model).__name__}")
     if not hasattr(model, names[0]):
-        raise XManError(f"the model has no register {names[0]!r}; training needs a loss, prediction outputs")
+        raise XManError(f"the model has no register {names[0]!r}; training needs loss, prediction outputs")
     return model.operationSequence(*(getattr(model, name) for name in reversed(names)
                                      if hasattr(model, name)))
 

@@ -75,9 +75,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     (None: if one of them is 0). test_fraction, validation_fraction: the shares of a single file, which may
     be 0. ordered_by: a column of dates or numbers; the last of its order are the test part, those before them
     the valid part. weights: a column with the weights of the training rows. columns: target, ignore,
-    day_first, decimal and category, as for `tables.prepared`; rows of a table
-    without a target are left out, and a remark counts them.
-    Raises DataError or TableError, with file and line, where a file is missing or wrong.
+    day_first, decimal and category, as for `tables.prepared`. Rows of a table without a target are left out,
+    and a remark counts them. DataError or TableError, with file and line, where one is missing or wrong.
     """
     refuse_unknown(columns, [*load.__kwdefaults__, *COLUMNS],
                    "load takes no {!r} (for numbers=True write task='regress')")

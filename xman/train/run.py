@@ -1,8 +1,8 @@
 """A run of training: what does not change during the run, and its epochs.
 
-A step overwrites the parameters, so the values before it are lost. Two things would need them, and get by
-without: Ctrl-C waits until the present step is done (`CtrlC`), and a run that diverges repeats its epoch
-(`diverged`). Each step finds a loss that is NaN, the end of an epoch a parameter that is not finite.
+A step overwrites the parameters. Two things would need the old ones: Ctrl-C waits until the step is done
+(`CtrlC`), and a run that diverges repeats its epoch (`diverged`). Each step finds a loss that is NaN, the end
+of an epoch a parameter that is not finite.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import at_least
-from ..files.digests import digest_of, digests_of
+from ..files.digests import digest_of, digests_of, norms_of
 from ..interpreters import eval
 from ..scale.mesh import mesh_of, slice_of_devices
 from ..scale.mpi import workers
@@ -76,12 +76,12 @@ class Run:
             "precision": self.settings.precision, "engine": self.settings.engine}
 
     def compare(self, state: State, reason: str = "", at_end: bool = False) -> str:
-        """The first reason of a worker to end the run. XManError where one came to have something else than
-        the first. Checkpoints look at a piece of the rows, each at another, and the end of a run at all."""
+        """The first reason of a worker to end the run. XManError where one has come to differ from the first.
+        A checkpoint looks at a piece of the rows, each at another, and the end of a run at all of them."""
         if self.workers.size == 1:
             return reason
         facts = {"step": state.t, "schedule": self.checkpoint.factors(state.t)}
-        facts |= {f"norm of {w}": np.linalg.norm(state.arrays[w]) for w in self.step.evaluated}
+        facts |= norms_of({w: state.arrays[w] for w in self.step.evaluated})
         turn = 0 if at_end else state.epoch + state.batch
         sources = [self.constants | self.arrays, *self.streams] if self.settings.checkpoint or at_end else []
         for k, rows in enumerate(sources):
@@ -157,8 +157,8 @@ class Run:
         """The error that names the first register that was NaN. latest: the minibatch among the values."""
         ctrl_c.deferred = True  # from now on: this state must not be saved
         step, values = self.step, self.step.values
-        inputs = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in values.items()
-                  if x not in state.arrays}
+        inputs = {x: np.copy(a) if isinstance(a, np.ndarray) else a
+                  for x, a in values.items() if x not in state.arrays}
         self.workers.gathered(0)  # wait: other workers may be reading the parameters
         for name, a in state.begun.items():
             values[name][...] = a
