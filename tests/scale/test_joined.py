@@ -84,8 +84,8 @@ ZOO = {  # a model and its rows; numbers of cells and of words where its rows ar
     "AdaptiveBasis": (lambda: models.AdaptiveBasis("rbf", 3, columns=6, dtype=float), (X, REAL)),
     "ConvolutionalNetwork": (lambda: models.ConvolutionalNetwork((4, 5), 3, filters=2, pool=1, dtype=float),
                              (ROWS.reshape(37, 20), y)),
-    "RNN": (lambda: models.RNN(4, 5, 3, steps=5, dtype=float), (ROWS, y)),
-    "GRU": (lambda: models.GRU(4, 5, 3, steps=5, dtype=float), (ROWS, y)),
+    "RNN": (lambda: models.RNN(4, 5, 3, steps=5, unrolled=False, dtype=float), (ROWS, y)),
+    "GRU": (lambda: models.GRU(4, 5, 3, steps=5, unrolled=False, dtype=float), (ROWS, y)),
     "LSTM": (lambda: models.LSTM(4, 5, 3, steps=5, unrolled=True, dtype=float), (ROWS, y)),
     "Transformer": (lambda: models.Transformer(4, 4, 3, steps=5, dtype=float), (ROWS, y)),
     "Autoencoder": (lambda: models.Autoencoder([6, 3], dtype=float), (X, X)),
@@ -102,6 +102,21 @@ def test_two_workers_train_every_model():
     assert statuses == [0, 0]
     for name, alone, one, two in zip(ZOO, task(), first, other, strict=True):
         assert all(np.array_equal(one[w], two[w]) and np.max(np.abs(one[w] - alone[w])) < 1e-11 for w in alone), name
+
+
+@forks
+@pytest.mark.skipif("XMAN_ALL_CASES" not in os.environ, reason="a quarter of an hour; CI trains the zoo")
+@pytest.mark.timeout(0)
+def test_two_workers_train_whatever_the_manual_and_the_tests_train():
+    here, tests = Path(__file__).parent, Path(__file__).parents[1]
+    places = [tests / place for place in ("test_manual.py", "test_first_hour.py", "models", "seeds", "train", "assignments")]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "every_fit", "-p", "no:xdist", "--timeout", "0", *map(str, places)]
+    done = subprocess.run(command, cwd=here, env=os.environ | {"PYTHONPATH": str(here)}, capture_output=True, text=True)
+    summary = done.stdout.partition("trainings: ")[2]
+    print(summary)
+    assert "'agree'" in summary and "differ" not in summary, summary
+    # what combines rows otherwise is for one worker, and says so
+    assert all("train by one worker" in line for line in summary.splitlines() if "refused: " in line), summary
 
 
 @forks

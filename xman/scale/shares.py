@@ -226,13 +226,35 @@ def tried_on_rows(steps: WengertList, values: Mapping[str, Any],
     with np.errstate(all="ignore"):
         three = eval(steps, values)
         fewer = eval(steps, values | two)
-    axes = {}
-    for name, x in three.items():
-        a, b = np.shape(x), np.shape(fewer[name])
-        if a != b:
-            k = axis_of_rows(name, a, b)
-            axes[name] = k, a[k] // ROWS
-    return three, axes
+    places = {name: place_of_rows(name, x, fewer[name]) for name, x in three.items()}
+    return three, {name: place for name, place in places.items() if place}
+
+
+def place_of_rows(name: str, x: Any, fewer: Any) -> tuple | None:
+    """(the axis of a register's rows, the entries of a row along it), None where it has none; of a bundle that
+    of each array. x, fewer: its values for three rows and for two."""
+    if isinstance(x, ops.Bundle):
+        places = tuple(place_of_rows(name, *pair) for pair in zip(x, fewer, strict=True))
+        return places if any(places) else None
+    a, b = np.shape(x), np.shape(fewer)
+    return ((k := axis_of_rows(name, a, b)), a[k] // ROWS) if a != b else None
+
+
+def in_rows_from(start: int, stop: int, x: Any, place: tuple | None) -> Any:
+    """x for these rows alone; what has none is the same for all."""
+    if place and isinstance(x, ops.Bundle):
+        return ops.Bundle(in_rows_from(start, stop, *pair) for pair in zip(x, place, strict=True))
+    return x[(slice(None),) * place[0] + (slice(start * place[1], stop * place[1]),)] if place else x
+
+
+def joins_rows(first: Any, last: Any, out: Any, place: tuple | None) -> bool:
+    """Whether out has the rows of first and last, one after another; what has none is the same in all."""
+    if isinstance(out, ops.Bundle):
+        return all(map(joins_rows, first, last, out, place or [None] * len(out)))
+    if not place:
+        return same_entries(first, out) and same_entries(last, out)
+    axis, _ = place
+    return (hasattr(out, "tocsr") and axis == 0) or same_entries(np.concatenate([first, last], axis), out)
 
 
 def axis_of_rows(name: str, a: tuple[int, ...], b: tuple[int, ...]) -> int:
@@ -249,18 +271,13 @@ def taken_together(line: Line, three: Mapping[str, Any], axes: Mapping[str, tupl
     dst, op, args = line
 
     def of(start: int, stop: int) -> Any:
-        def piece(a: Any) -> Any:
-            if not isinstance(a, str) or a not in axes:
-                return three[a] if isinstance(a, str) else a
-            axis, m = axes[a]
-            return three[a][(slice(None),) * axis + (slice(start * m, stop * m),)]
+        pieces = [in_rows_from(start, stop, three[a], axes.get(a)) if isinstance(a, str) else a for a in args]
         with np.errstate(all="ignore"):
-            return ops.G[op](*map(piece, args))
+            return ops.G[op](*pieces)
 
     first, last, out = of(0, 2), of(2, ROWS), three[dst]
-    if dst in axes:
-        axis = axes[dst][0]
-        if (hasattr(out, "tocsr") and axis == 0) or same_entries(np.concatenate([first, last], axis), out):
+    if dst in axes or isinstance(out, ops.Bundle):
+        if joins_rows(first, last, out, axes.get(dst)):
             return "rows"
     else:
         combinations = {"sum": first + last, "mean": (2 * first + last) / ROWS}
