@@ -105,7 +105,7 @@ def test_two_workers_train_every_model():
 
 
 @forks
-@pytest.mark.skipif("XMAN_ALL_CASES" not in os.environ, reason="a quarter of an hour; CI trains the zoo")
+@pytest.mark.skipif("XMAN_ALL_CASES" not in os.environ, reason="twenty minutes; CI trains the zoo")
 @pytest.mark.timeout(0)
 def test_two_workers_train_whatever_the_manual_and_the_tests_train():
     here, tests = Path(__file__).parent, Path(__file__).parents[1]
