@@ -45,7 +45,9 @@ def agree(alone, together, moved):
     def near(x, y, z):
         size = np.max(np.abs(x), initial=1e-3)
         return np.allclose(x, y, 1e-3, 1e-3 * size + 10 * np.max(np.abs(x - z), initial=0.0), equal_nan=True)
-    return isinstance(together, dict) and alone.keys() == together.keys() and all(near(alone[w], together[w], moved[w]) for w in alone)
+    if not isinstance(together, dict) or alone.keys() != together.keys():
+        return False
+    return all(near(alone[w], together[w], moved[w]) for w in alone)
 
 
 def fit(model, data, *more, **settings):

@@ -231,8 +231,8 @@ def tried_on_rows(steps: WengertList, values: Mapping[str, Any],
 
 
 def place_of_rows(name: str, x: Any, fewer: Any) -> tuple | None:
-    """(the axis of a register's rows, the entries of a row along it), None where it has none; of a bundle that
-    of each array. x, fewer: its values for three rows and for two."""
+    """(the axis of a register's rows, the entries of a row along it), None where it has none; of a bundle a
+    tuple of these. x, fewer: its values for three rows and for two."""
     if isinstance(x, ops.Bundle):
         places = tuple(place_of_rows(name, *pair) for pair in zip(x, fewer, strict=True))
         return places if any(places) else None
