@@ -97,9 +97,9 @@ def sensitive(steps: WengertList, values: dict, names: list[str]) -> dict[str, f
         random = np.random.default_rng(seed)
 
         def moved_by_a_rounding(v, random=random):
-            if np.asarray(v).dtype.kind != "f":
+            if (dtype := np.asarray(v).dtype).kind != "f":
                 return v
-            return (v * (1 + np.asarray(random.choice([-1, 1], np.shape(v)) * 4 * np.finfo(v.dtype).eps, v.dtype)))[()]
+            return (v * (1 + np.asarray(random.choice([-1, 1], np.shape(v)) * 4 * np.finfo(dtype).eps, dtype)))[()]
         moved = {x: moved_by_a_rounding(v) for x, v in values.items()}
         for line in steps:
             moved[line[0]] = moved_by_a_rounding(eval([line], {a: moved[a] for a in registers(line[2])})[line[0]])

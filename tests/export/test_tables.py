@@ -59,7 +59,8 @@ def trained_on(table, y, seed):
     return trained(network, {}, facts)
 
 
-@pytest.mark.filterwarnings("ignore:.*no training row had")  # words that are unseen are what is tested
+# words that are unseen, and infinite numbers, are what is tested
+@pytest.mark.filterwarnings("ignore:.*no training row had", "ignore:.*infinite numbers")
 @pytest.mark.parametrize("seed", range(20))
 def test_a_table_of_all_kinds_gives_the_same_numbers_in_onnx_runtime_for_cells_missing_and_unseen(seed):
     random = np.random.default_rng(seed)
