@@ -271,7 +271,7 @@ def std(x, axis=None, keepdims=False, ddof=0):
 linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d), flow="moved", elsewhere=lambda x: x)
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims),
-            flops=of_sum, flow="moved", numpy="sum", within=True)
+            flops=of_sum, flow="moved", numpy="sum", within=True, reads="axis")
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d / f.count(x, axis), x, axis, keepdims),
             flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean", within=True,

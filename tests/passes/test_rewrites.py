@@ -44,6 +44,7 @@ FOUND = {
         ("broadcast with shapes known", "r = broadcast(x, y)"),
         ("reshape with shapes known", "r = reshape(A, D)"),
         ("transpose with shapes known", "r = transpose(x)"),
+        ("sum of joined arrays", "b = broadcast(0.0, y)\nc = broadcast(0.0, w)\np = concat(0, x, b, w)\nq = concat(0, c, y, c)\nr = add(p, q)"),
         ("oneHot with shapes known", "r = oneHot(A, D)"),
         ("count with shapes known", "z = count(A, 1)\nr = divide(x, z)"),
         ("dot_left with shapes known", "r = dot_left(D, A, B)"),
@@ -278,6 +279,25 @@ def test_a_zero_keeps_its_sign_in_scale_and_ratio_whatever_is_beside_it():
         x, w = np.array([-0.0, 0.0, -0.0, 0.0, other]), np.array([2.0, -2.0, np.inf, 0.0, np.inf])
         for op in f.scale, f.ratio:
             assert np.signbit(op(x, w)[:2]).tolist() == [True, True] and not op(x, w)[:4].any()
+
+
+@pytest.mark.parametrize("join, second, joins", [
+    ("p = concat(0, x, z)", "q = concat(0, z, y)", True), ("p = stack(1, x, z)", "q = stack(1, z, y)", True),
+    ("p = concat(0, x, array([0.0, 0.0, 0.0], 'float64'))", "q = concat(0, z, y)", True),
+    ("p = concat(0, x, z)", "q = concat(0, y, x)", False), ("p = concat(0, x, z, two)", "q = concat(0, two, z, x)", False),
+    ("p = concat(0, x, two)", "q = concat(0, two, x)", False), ("p = stack(0, x, z, z)", "q = stack(1, z, y, z)", False),
+    ("p = concat(0, x, array([-0.0, 0.0, 0.0], 'float64'))", "q = concat(0, z, y)", False),
+    ("p = concat(0, k, zk)", "q = concat(0, zk, k)", False)])
+def test_joined_arrays_are_added_piece_by_piece_where_each_piece_meets_zeros(join, second, joins):
+    """With the same bits, −0 + 0 = 0 among them; pieces of other lengths, and of whole numbers, stay apart."""
+    steps = WengertList.from_text("z = broadcast(0.0, x)\nzk = broadcast(0, k)\ntwo = getitem(z, slice(None, 2, None))\n"
+                                  f"{join}\n{second}\nr = add(p, q)")
+    values = VALUES | {"x": np.array([-0.0, np.inf, 2.0]), "y": np.array([0.0, -0.0, np.nan])}
+    short = simplify(steps, ["r"], values)
+    assert (short[-1][1] != "add") is joins
+    want, got = eval(steps, values)["r"], eval(short, values)["r"]
+    np.testing.assert_array_equal(got, want, strict=True)
+    assert np.array_equal(np.signbit(got), np.signbit(want))
 
 
 def test_the_adjoint_of_a_matrix_by_a_vector_is_an_outer_product():

@@ -105,7 +105,7 @@ def pattern_of(call: TracedCall) -> csr_array:
         return name
     lines = [(dst, op, tuple(map(operand, args))) for dst, op, args in tape.lines]
     n = call.points[0].size
-    by_register = patterns(lines, {x: eye_array(n, dtype=bool, format="csr")}, sizes, {})
+    by_register = patterns(lines, [end], {x: eye_array(n, dtype=bool, format="csr")}, sizes, {})
     pattern = csr_array(by_register.get(end, nothing(call.results[0].size, n)))
     pattern.sort_indices()
     return pattern

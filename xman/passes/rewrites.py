@@ -62,6 +62,28 @@ def spread_number(w, x):
     return args[0] if op == "broadcast" and w.shape(args[0]) == () and w.one_precision else None
 
 
+def joined_sum(w, a, b):
+    """concat(0, x, zeros) + concat(0, zeros, y), the tangent of joined arrays, piece by piece."""
+    (op, left), (other, right) = defining_line(a), defining_line(b)
+    if op not in ("concat", "stack") or op != other or left[0] != right[0] or len(left) != len(right):
+        return None
+    pieces = []
+    for x, y in zip(left[1:], right[1:], strict=True):
+        if w.shape(x) is None or w.shape(x) != w.shape(y) or not floats(w, x, y):
+            return None
+        x, y = (y, x) if is_spread_zero(w, x) else (x, y)
+        if not is_spread_zero(w, y):
+            return None
+        pieces.append(x + 0.0)
+    return getattr(f, op)(left[0], *pieces)
+
+
+def is_spread_zero(w, x):
+    """Whether x is known to be 0 everywhere, and not −0."""
+    x = x if isinstance(x, np.ndarray) else spread_number(w, x)
+    return isinstance(x, (np.ndarray, int, float)) and not np.any(x) and not np.any(np.signbit(x))
+
+
 def outright(op):
     """The rewrite of op that drops broadcasts of its arguments, which op does by itself."""
     def becomes(w, *args):
@@ -146,6 +168,7 @@ EXACT = Rewrites((
                                                           to if isinstance(to, tuple) else w.shape(to)) else None),
     shaped("transpose",                                   lambda w, x, *_: x if w.shape(x) is not None and len(w.shape(x)) < 2
                                                           else None),
+    shaped("add",                                         joined_sum,                   "sum of joined arrays"),
     shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and spreads(w, y, like) else None),
     shaped("count",                                       literal_count),
     shaped("dot_left",                                    adjoint_by_axes(0)),

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, eye_array, vstack
 
+import ops
 from ops import f
-from ops.writer import fresh
+from ops.writer import Symbol, fresh
 
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward, shapes
@@ -144,11 +145,17 @@ def compressed(steps: WengertList, of: Sequence[str], wrt: Sequence[str], likes:
     back = gradient(steps, of[0], wrt, seed=bar) if passes.rows else []
 
     def written(derivative: Sequence[Line], seeds: dict[str, np.ndarray]) -> dict[str, Any]:
-        """The registers, as the lines of a derivative that are new are written once more, for these seeds."""
+        """The registers, as the lines of a derivative that are new are written once more, for these seeds.
+        What follows from the seeds alone is a literal."""
         registers = symbols | seeds
         for dst, op, args in derivative:
             if dst not in symbols:
-                registers[dst] = writer.write(op, [registers[a] if isinstance(a, str) else a for a in args])
+                like = ops.facts_of(op).like  # the argument that gives its shape alone
+                operands = [registers[a] if isinstance(a, str) else a for a in args]
+                known = [np.zeros(*sizes[a]) if k == like and type(a) is str and a in sizes else x
+                         for k, (a, x) in enumerate(zip(args, operands, strict=True))]
+                folds = not any(isinstance(a, Symbol) for a in known)
+                registers[dst] = getattr(f, op)(*(known if folds else operands))
         return registers
 
     def push(v: dict) -> dict:
@@ -188,6 +195,6 @@ def pattern_between(steps: WengertList, of: Sequence[str], wrt: Sequence[str], s
     begins = np.cumsum([0, *[entries(sizes[x]) for x in wrt]]).tolist()
     starts = {x: eye_array(entries(sizes[x]), begins[-1], k=k, dtype=bool, format="csr")
               for x, k in zip(wrt, begins[:-1], strict=True)}
-    by_register = patterns(steps, starts, sizes, constants)
+    by_register = patterns(steps, of, starts, sizes, constants)
     blocks = [by_register.get(y, nothing(entries(sizes[y]), begins[-1])) for y in of]
     return vstack(blocks, "csr").astype(bool)

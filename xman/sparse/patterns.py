@@ -22,6 +22,7 @@ from scipy.sparse import csr_array, eye_array, vstack
 
 import ops
 from ops.facts import facts_of, shaped_by
+from ops.walk import live_back
 
 from ..errors import XManError
 from ..interpreters import eval, shapes
@@ -47,7 +48,8 @@ def sparsity(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], local: b
     constants = {x: value for x, value in values.items()
                  if not isinstance(value, ops.loops.Bundle) and np.asarray(value).dtype.kind in "biu"}
     n = entries(sizes[wrt])
-    by_register = patterns(steps, {wrt: eye_array(n, dtype=bool, format="csr")}, sizes, constants, values)
+    starts = {wrt: eye_array(n, dtype=bool, format="csr")}
+    by_register = patterns(steps, [of], starts, sizes, constants, values)
     return by_register.get(of, nothing(entries(sizes[of]), n))
 
 
@@ -55,16 +57,16 @@ def entries(size: Size) -> int: return int(np.prod(size[0]))
 def nothing(rows: int, columns: int) -> csr_array: return csr_array((rows, columns), dtype=bool)
 
 
-def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapping[str, Size],
-             constants: Mapping[str, Any],
+def patterns(lines: Sequence[Line], of: Sequence[str], starts: Mapping[str, csr_array],
+             sizes: Mapping[str, Size], constants: Mapping[str, Any],
              values: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-    """The pattern of each register that depends on the starts; of a bundle a list of them, or None.
+    """The pattern of each register that depends on the starts, and leads to those of `of`.
 
     starts: patterns of registers to begin with. sizes: (shape, precision) of each register. constants: the
     values of registers of whole numbers that are the same in any case. values: of all registers, where the
     pattern is that at these; else it holds for any.
     """
-    pattern, constants, bundles = dict(starts), dict(constants), {}
+    pattern, constants, bundles, live = dict(starts), dict(constants), {}, live_back(lines, of, ops.DG)
     for dst, op, args in lines:
         if op == "bundle":
             bundles[dst] = [Member(pattern.get(a), sizes[a], constants.get(a)) if isinstance(a, str) else
@@ -77,7 +79,7 @@ def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapp
                 pattern[dst] = member.pattern
             elif member.constants is not None:
                 constants[dst] = member.constants
-        elif any(isinstance(a, str) and a in pattern for a in args):
+        elif dst in live and any(isinstance(a, str) and a in pattern for a in args):
             moving = [i for i, a in enumerate(args)
                       if isinstance(a, str) and a in pattern and has_derivative(op, i)]
             places = [entries_read(op, i, args, sizes, constants, sizes[dst]) for i in moving]
@@ -87,7 +89,7 @@ def patterns(lines: Sequence[Line], starts: Mapping[str, csr_array], sizes: Mapp
                 pattern[dst] = functools.reduce(union, rows)
         elif sizes[dst][1].kind in "biu" and all(not isinstance(a, str) or a in constants for a in args):
             constants[dst] = ops.G[op](*[constants[a] if isinstance(a, str) else a for a in args])
-    return pattern | bundles
+    return pattern
 
 
 def chosen_of(line: Line, i: int, pattern: csr_array, values: Mapping[str, Any]) -> csr_array:
@@ -134,7 +136,7 @@ def members_given(function: tuple, members: Sequence[Member]) -> list[Member]:
     starts = {x: member.pattern for x, member in arguments.items() if member.pattern is not None}
     constants = {x: member.constants for x, member in arguments.items()
                  if member.constants is not None and member.size[1].kind in "biu"}
-    by_register = patterns(lines, starts, sizes, constants)
+    by_register = patterns(lines, results, starts, sizes, constants)
     return [Member(by_register.get(x), sizes[x], constants.get(x)) for x in results]
 
 

@@ -1,6 +1,7 @@
 """What one line of a list does to places: the entries of an argument that each entry of the result reads."""
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -27,14 +28,12 @@ MOST = ContextVar("how many places a line's pattern has at most", default=10 ** 
 def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size],
                  constants: Mapping[str, Any], out: Size) -> csr_array | None:
     """The entries of argument i on which each entry of the result may depend; None: that at its place."""
-    shape, result = sizes[args[i]][0], out[0]
-    n, m = int(np.prod(result)), int(np.prod(shape))
-    numbers = np.arange(1.0, m + 1).reshape(shape)
-    facts = facts_of(op)
+    shape, result, facts = sizes[args[i]][0], out[0], facts_of(op)
+    n, m = math.prod(result), math.prod(shape)
     if facts.elementwise or facts.flow == "same":
         passes = passed_on(op, i, args, constants)
         same = shape == result and np.all(passes)
-        return None if same else selected(np.broadcast_to(numbers, result) * passes, m)
+        return None if same else selected(np.broadcast_to(entry_numbers(shape), result) * passes, m)
     if (op, i) in LITERAL_FACTOR and (local := by_literal(op, i, args, shape)) is not None:
         return local
     # a convolution: entry k of the result reads the entries k, k − 1, … of a signal, as many as the other has
@@ -44,22 +43,21 @@ def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size]
         return csr_array((behind >= 0) & (behind < other_length(i, args, sizes)))
     local, axis = None, args[1] if len(args) > 1 else parameters_of(ops.G[op])[1].get("axis")
     if facts.reads == "axis":
-        local = by_places("sum", 0, [numbers, axis, *args[2:3]])
+        local = entries_summed(shape, axis)
     elif facts.reads == "line":
-        total = by_places("sum", 0, [numbers, axis])
+        total = entries_summed(shape, axis)
         refuse_many(op, int(np.sum(np.diff(total.indptr).astype(float) ** 2)))
         local = total.T @ total
     elif facts.reads == "row" and result == (*shape[:-1], 1):
-        local = by_places("sum", 0, [numbers, -1, True])
+        local = entries_summed(shape, -1)
     elif facts.reads == "before":
         refuse_many(op, m * (m if axis is None else shape[axis]) // 2)
         local = lower_triangles(shape, axis)
     # a matrix of a stack gives what stands at its place, whatever the operator does inside
     elif facts.reads == "matrix" and len(shape) > 2 and result[:len(shape) - 2] == shape[:-2]:
         axes = (1,) * (len(result) - len(shape) + 2)
-        matrix = np.arange(1.0, np.prod(shape[:-2]) + 1).reshape(shape[:-2] + axes)
-        of_matrix = by_places("sum", 0, [numbers, (-2, -1)])
-        local = selected(np.broadcast_to(matrix, result), matrix.size) @ of_matrix
+        matrix = entry_numbers(shape[:-2] + axes)
+        local = selected(np.broadcast_to(matrix, result), matrix.size) @ entries_summed(shape, (-2, -1))
     elif facts.flow in ("moved", "part", "filled", "summed"):
         unknown = {sizes[a][1].kind for a in args if isinstance(a, str) and a not in constants} - {"f"}
         if not unknown:
@@ -74,6 +72,17 @@ def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size]
         refuse_many(op, n * m)
         return csr_array(np.ones((n, m), bool))
     return local
+
+
+def entry_numbers(shape: tuple, first: float = 1.0) -> np.ndarray:
+    """The numbers of the entries, in the order of memory."""
+    return np.arange(first, first + math.prod(shape)).reshape(shape)
+
+
+def entries_summed(shape: tuple, axis: Any) -> csr_array:
+    """The entries that each sum along these axes reads."""
+    sums = np.zeros(shape).sum(axis, keepdims=True).shape
+    return selected(np.broadcast_to(entry_numbers(sums), shape), math.prod(sums)).T.tocsr()
 
 
 def pattern_behind(op: str, places: csr_array | None, pattern: csr_array) -> csr_array:
@@ -115,16 +124,16 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
     None otherwise. Both are seen to be so by other, random, numbers.
     """
     shape = np.shape(operands[i])
-    m, draw = int(np.prod(shape)), np.random.default_rng(0)
+    m, draw = math.prod(shape), np.random.default_rng(0)
     value = lambda v: np.asarray(ops.G[op](*operands[:i], np.reshape(v, shape), *operands[i + 1:]), float)
     apply = lambda v: np.ravel(value(v))
-    labels = np.concatenate(([0.0], draw.integers(1, 2 ** 30, m)))
-    # getitem(x, 1:) of the numbers 1, 2, 3 is 2, 3: its entries are those of these numbers; of labels 7, 5, 9
-    # it has to be 5, 9 then
-    tagged, numbers = apply(labels[1:]), apply(np.arange(1.0, m + 1))
-    if np.all((numbers == np.round(numbers)) & (numbers >= 0) & (numbers <= m)):
-        if np.array_equal(labels[numbers.astype(int)], tagged):
-            return selected(numbers, m)
+    # getitem(x, 1:) of the numbers 2, 3, 4 is 3, 4: its entries are those of these numbers; of labels 7, 5, 9
+    # it has to be 5, 9 then. 0 and 1 are no entries of x, but what is filled in, and the others' ones
+    labels = np.concatenate(([0.0, 1.0], draw.integers(2, 2 ** 30, m)))
+    tagged, places = apply(labels[2:]), apply(entry_numbers(shape, 2.0))
+    if np.all((places == np.round(places)) & (places >= 0) & (places < m + 2)):
+        if np.array_equal(labels[places.astype(int)], tagged):
+            return selected(np.maximum(places - 1, 0), m)
     # of 50,000 labels two are often equal, and hardly ever two pairs of them
     pairs = tagged + 1j * apply(draw.integers(1, 2 ** 30, m))
     _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
@@ -135,10 +144,10 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
         inputs = [*operands[:i], np.ones(shape), *operands[i + 1:]]
         return np.ravel(np.asarray(ops.DG[op][i](np.reshape(seeds, out.shape), out, *inputs), float))
     labels = np.concatenate(([0.0], draw.integers(1, 2 ** 30, len(first))))
-    weights, numbers = back(np.ones(len(first))), back(np.arange(1.0, len(first) + 1))
-    numbers = np.divide(numbers, weights, out=np.zeros(m), where=weights != 0)
-    groups = np.round(numbers).astype(int)
-    if not (np.allclose(numbers, groups, rtol=1e-12) and np.all((groups >= 0) & (groups <= len(first)))
+    weights, weighted = back(np.ones(len(first))), back(np.arange(1.0, len(first) + 1))
+    quotients = np.divide(weighted, weights, out=np.zeros(m), where=weights != 0)
+    groups = np.round(quotients).astype(int)
+    if not (np.allclose(quotients, groups, rtol=1e-12) and np.all((groups >= 0) & (groups <= len(first)))
             and np.allclose(back(labels[1:]), weights * labels[groups], rtol=1e-9)):
         return None
     sizes = np.bincount(groups, minlength=len(first) + 1)[1:].astype(float)  # of what each group reads
@@ -163,15 +172,15 @@ def by_unknown_keys(op: str, args: Sequence[Any], shape: tuple, result: tuple, s
         shape = shape if keys[1:] and keys[1] is not None else (int(np.prod(shape)),)
         keys = [*[slice(None)] * (keys[1] % len(shape) if len(shape) > 1 else 0), keys[0]]
     of_x = result if op == "scatterAdd" else shape
-    numbers = first = np.arange(1, np.prod(of_x) + 1).reshape(of_x)
+    places = first = entry_numbers(of_x)
     axis = 0
     for key in written_out(keys, len(of_x)):
         if isinstance(key, str):  # the first entry stands for all along the axis
             first = np.broadcast_to(np.take(first, [0], axis), of_x)
         axis += axes_taken(key)
-    read = numbers[tuple(np.zeros(sizes[key][0], int) if isinstance(key, str) else key for key in keys)]
-    refuse_many(op, read.size * numbers.size // len(np.unique(first)))
-    local = selected(read, numbers.size) @ selected(first, numbers.size).T.tocsr()
+    read = places[tuple(np.zeros(sizes[key][0], int) if isinstance(key, str) else key for key in keys)]
+    refuse_many(op, read.size * places.size // len(np.unique(first)))
+    local = selected(read, places.size) @ selected(first, places.size).T.tocsr()
     if op == "scatterAdd":  # from d, of one number perhaps, to the places
         return local.T.tocsr() if read.shape == shape else None
     return local
