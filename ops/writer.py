@@ -137,6 +137,7 @@ class Recording(Writer):
         self.level = next(Traced.levels)
         self.lines: list[tuple[str, str, tuple]] = []
         self.values: dict[str, Any] = {}
+        self.numbers_of_names = itertools.count()
         self.walked = False  # whether a derivative was taken of its values
         self.flat: set[str] = set()
 
@@ -159,7 +160,7 @@ class Traced(Symbol):
 
     def __init__(self, value: Any, tape: Recording, slopeless: bool = False):
         self.value, self.writer, self.level, self.slopeless = value, tape, tape.level, slopeless
-        self.name = name = NAMES[len(tape.values)]
+        self.name = name = NAMES[next(tape.numbers_of_names)]
         tape.values[name] = value
         if slopeless:
             tape.flat.add(name)

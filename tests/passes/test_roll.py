@@ -352,3 +352,12 @@ def test_two_entries_of_a_row_are_read_from_one_slice():
     rolled = xman.roll(xman.trace(line, *values.values()), values)
     (_, _, (step, carries, slices, _)), = (line for line in rolled if line[1] == "scan")
     assert (carries, slices) == (1, 1) and [line[2] for line in step[3] if line[1] == "getitem"] == [("W_t", 0), ("W_t", 1)]
+
+
+def test_an_entry_that_each_turn_reads_from_a_line_of_its_own_is_a_constant():
+    lines = [(f"a{t}", "getitem", ("p", 1)) for t in range(9)]
+    for t in range(9):
+        lines += [(f"b{t}", "mul", (f"s{t - 1}" if t else "x", f"a{t}")), (f"s{t}", "tanh", (f"b{t}",))]
+    values = {"p": np.array([0.3, 0.8]), "x": np.float64(0.5)}
+    steps = xman.roll(lines, values)
+    assert len(steps) < 9 and xman.eval(steps, values)["s8"] == xman.eval(lines, values)["s8"]

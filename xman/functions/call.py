@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,7 @@ from ..interpreters.context import unshared
 from ..passes.loops.roll import WRITTEN_OUT
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
-from .repeated import lengths, with_loops
+from .repeated import with_loops, within_traces
 from .tracer import CallTape, Fleeting, Tracer, is_on, unheard
 from .trees import LEAF, as_own, flattened_tree, number_of, tree_map, unflatten
 
@@ -146,15 +147,15 @@ def traced_call(name: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
     directions: for forward mode, a function of the points and their structures, gives the tangents.
     """
-    with CallTape() as tape:
+    with CallTape() as tape, ExitStack() as around:
         args, inputs, structures = with_tracers(tape, fn, args, argnums)
-        before = lengths(inputs)
         seeds: list = []
         if directions:
             points = [x.value for x in inputs]
             seeds = directions(points, tuple(structures))
             if not any(isinstance(x, Expression) for x in (*points, *seeds)):
                 tape.tangents, tape.kind = {x.name: d for x, d in zip(inputs, seeds, strict=True)}, Fleeting
+        before = around.enter_context(within_traces(tape, inputs))
         result = outcome(fn, args, options)
         if has_aux:
             result, aux = result_and_aux(name, fn, result)

@@ -5,6 +5,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -43,9 +44,13 @@ class CallTape(Recording):
     masks: by name, the masks whose counts a tracer's shape goes by. kind: the class of its tracers.
     tangents: by name, if the tape knows a register's tangent as soon as its value, and keeps both only for as
     long as a tracer of it lives (Bishop, Deep Learning, §8.2.2).
+    refs: to its tracers, if lines may go. full: is called with more lines than most. calls: open within it.
     """
 
     tangents: dict[str, Any] | None = None
+    refs: list[ref] | None = None
+    most = calls = 0
+    full: Callable[[], None] | None = None
     asking = ""
 
     def __init__(self, exact: bool = True, guards: dict | None = None):
@@ -79,6 +84,8 @@ class CallTape(Recording):
         if (listener := sys.getprofile()) is not None and hasattr(listener, "of_users"):
             return unheard(self.write, op, args)
         self.refuse_closed()
+        if self.full and len(self.lines) > self.most:
+            self.full()
         if op in ("broadcast", "unbroadcast") and self.is_idle(*args):
             return args[0]
         if self.complex and any(map(is_complex, args)):
@@ -108,6 +115,8 @@ class CallTape(Recording):
             self.move(self.lines[-1])
         if self.guards is not None and getattr(y, "ndim", 0):
             self.follow_masks(out, op, args)
+        if self.refs is not None:
+            self.refs.append(ref(out))
         return out
 
     @silent
@@ -154,6 +163,8 @@ class CallTape(Recording):
         tracer = (kind or self.kind).__new__(kind or self.kind)
         tracer.value, tracer.writer, tracer.name, tracer.level = self.values[name], self, name, self.level
         tracer.slopeless = name in self.flat
+        if self.refs is not None:
+            self.refs.append(ref(tracer))
         return tracer
 
     def is_idle(self, x: Any, like: Any, axis: tuple = ()) -> bool:
@@ -198,7 +209,7 @@ class PlacedTape(CallTape):
 class Tracer(ArrayLike, Traced):
     """A register of a CallTape: an operator that is given one computes its value, and records a line."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if sys.getprofile() is None:

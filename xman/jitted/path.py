@@ -13,6 +13,7 @@ from ops.kinks import unclear
 from ..errors import XManError
 from ..functions.call import name_of, outcome
 from ..functions.guarded import FloatTracer, GuardedTape
+from ..functions.repeated import kept_short
 from ..functions.trace import traced_arguments, written_down
 from ..functions.tracer import is_on
 from ..functions.trees import as_own, flattened_tree, leaf_names, number_of, tree_map
@@ -113,7 +114,7 @@ def path_of(fn: Callable, key: tuple, args: tuple, options: dict, fixed: list, c
     which tells numbers from arrays without axes. Impure where a list cannot hold the call, Within where it
     reads values of a trace around it."""
     watch = Watch([fn, *fixed])
-    with GuardedTape() as tape, large_loops(compiled_loop):
+    with GuardedTape() as tape, kept_short(tape), large_loops(compiled_loop):
         try:
             tracers, inputs, names = traced_arguments(fn, args, tape)
             result, variables = watch.call(fn, tracers, options, outcome)

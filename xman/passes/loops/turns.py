@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops import Expression
 from ops.writer import Symbol
 
 from ...wengert import Line, Size, fresh, temporaries
@@ -93,6 +94,8 @@ class RolledLoop:
             raise NoLoop("a register of a turn is read in some turns only")
         if len({*map(key_of, operands)}) == 1:
             a = operands[0]
+            if isinstance(a, Expression):  # a value of a trace around the one that the lines are of
+                a = self.before("alias", a)
             return self.constants.setdefault(a, self.body.symbol()) if isinstance(a, str) else a
         if all(isinstance(a, str) for a in operands):
             return self.outside(operands)
@@ -142,7 +145,8 @@ class RolledLoop:
         first, *_ = lines = [self.makers.get(a, ("", "", ())) for a in registers]
         one_array = len({(token(line), *map(key_of, line[2][:1])) for line in lines}) == 1
         if first[1] == "getitem" and isinstance(first[2][0], str) and one_array:
-            return self.moving(first[2][0], [args[1:] for _, _, args in lines])
+            moving = self.moving(first[2][0], [args[1:] for _, _, args in lines])
+            return self.constants.setdefault(registers[0], self.body.symbol()) if moving is None else moving
         if self.stacked and len({self.size(a) for a in registers}) == 1:
             return self.slice(self.before("stack", 0, *registers))
         raise NoLoop("each turn reads another register")
