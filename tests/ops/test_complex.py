@@ -98,3 +98,8 @@ def test_any_other_operator_refuses_complex_numbers_by_its_name(op):
 def test_of_real_numbers_the_parts_are_the_numbers_and_zeros():
     x = np.array([-1.0, 2.0])
     assert [f.real(x).tolist(), f.imag(x).tolist(), f.conj(x).tolist()] == [[-1, 2], [0, 0], [-1, 2]]
+
+
+def test_the_refusal_names_the_operator_for_complex_numbers():
+    with pytest.raises(XManError, match=r"abs is not defined for complex numbers here; their abs is f\.modulus"):
+        evaluate([("y", "abs", ("x",))], {"x": np.array([1j])})

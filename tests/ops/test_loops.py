@@ -329,3 +329,21 @@ def test_a_bundle_has_no_derivative_of_its_own():
     steps = [("b", "bundle", ("x", "y")), ("s", "item", ("b", 0))]
     with pytest.raises(XManError, match=r"b = bundle\(x, y\): a bundle has no derivative of its own; differentiate .* item\(b, i\)"):
         gradient(steps, "b", ["x"])
+
+
+def test_each_table_of_a_user_has_its_own_loops():
+    step = ("def", "step", ("h", "x"), (("a", "sin", ("h",)), ("h1", "mul", ("a", "x"))), ("h1",))
+    steps, values = [("b", "bundle", ("h", "X")), ("s", "scan", (step, 1, 1, "b")), ("y", "item", ("s", 0))], {"h": 0.5, "X": np.array([0.8, 1.5])}
+    slope = lambda factor: backprop(steps, eval(steps, values), ops.DG | {"sin": [lambda d, out, h: factor * d * np.cos(h)]}, y=1.0)["h"]
+    usual = backprop(steps, eval(steps, values), y=1.0)["h"]
+    for factor in (1.0, 2.0, 3.0):
+        assert slope(factor) == pytest.approx(factor ** 2 * usual, rel=1e-12)
+
+
+def test_a_product_without_an_arrow_is_differentiated_by_the_letters_that_stand_once():
+    rng = np.random.default_rng(0)
+    values = {"a": rng.normal(size=(2, 3)), "b": rng.normal(size=(3, 4))}
+    for subscripts in ("ij,jk", "ij,jk->ik"):
+        steps = [("y", "einsum", ((subscripts,), "a", "b")), ("s", "square", ("y",)), ("r", "sum", ("s",))]
+        slopes = backprop(steps, eval(steps, values), r=1.0)
+        np.testing.assert_allclose(slopes["a"], 2 * values["a"] @ values["b"] @ values["b"].T, rtol=1e-12)

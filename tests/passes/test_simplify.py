@@ -276,3 +276,8 @@ def test_a_simplified_product_with_a_sparse_matrix_can_be_differentiated_again()
 def test_what_dead_lines_alone_read_is_dead_too():
     steps = [("m", "greater", ("x", 0)), ("h", "tanh", ("m",)), ("e", "exp", ("h",)), ("b", "broadcast", ("n", "x")), ("y", "mul", ("x", "b"))]
     assert len(simplify(steps, ["y"], {"x": np.ones(3), "n": 1.0})) == 1
+
+
+def test_whole_numbers_are_known_by_their_operator_where_no_shapes_are():
+    steps = [("k", "argmax", ("x",)), ("r", "power", ("k", 2)), ("s", "power", ("x", 2))]
+    assert [op for _, op, _ in simplify(steps, ["r", "s"], rewrites=EXACT + ALGEBRA)] == ["argmax", "power", "square"]

@@ -49,3 +49,16 @@ def test_a_loop_in_a_loop_goes_by_the_rows_of_what_the_outer_step_computes():
     flat = unroll(steps, values)
     assert "scan" in programs(steps) and not programs(flat)
     assert eval(flat, values)["nested"] == eval(steps, values)["nested"]
+
+
+def test_what_is_no_list_is_refused_whether_shapes_are_known_or_not():
+    for likes in (None, {"x": 1.0}):
+        with pytest.raises(XManError, match="line 1.*nosuch"):
+            unroll([("y", "nosuch", ("x",))], likes)
+
+
+def test_an_array_that_is_broadcast_to_all_steps_is_no_number_for_each():
+    steps = WengertList.from_text("def step(c, t):\n    c1 = sin(c)\n    return c1, c1\n\nb = bundle(x, 3)\ns = scan(step, 1, 1, b)\n"
+                                  "y = item(s, 1)\nz = broadcast(v, y)\nr = mul(y, z)")
+    values = {"x": np.array([0.5, 0.7]), "v": np.array([[1.0], [2.0], [3.0]])}
+    assert np.array_equal(eval(unroll(steps, values), values)["r"], eval(steps, values)["r"])
