@@ -79,7 +79,26 @@ def large_arrays(p, e):
     return np.mean(s)
 
 
-PROGRAMS = [volatility, two_states, what_an_early_turn_gave, branches_on_values, loops_in_loops, a_derivative_in_each_turn,
+def drops_results(p, e):
+    s = p[0]
+    for t in range(70):
+        s = np.tanh(s * e[t] + p[1])
+        np.cos(s)
+    return s
+
+
+def a_derivative_with_more_lines_around_it_than_of_its_own(p, e):
+    def inner(q):
+        s, y = q, p[1]
+        for t in range(40):
+            for _ in range(12):
+                y = np.sin(y)
+            s = np.tanh(s * y + e[t])
+        return s
+    return grad(inner)(p[0])
+
+
+PROGRAMS = [drops_results, a_derivative_with_more_lines_around_it_than_of_its_own, volatility, two_states, what_an_early_turn_gave, branches_on_values, loops_in_loops, a_derivative_in_each_turn,
             halves_and_wholes, large_arrays]
 leaves = lambda tree: flattened_tree(tree)[0]
 WAYS = {"values": lambda fn: lambda p, e: (fn(p, e),), "value_and_grad": lambda fn: value_and_grad(fn, (0, 1)), "hessian": hessian,
