@@ -86,9 +86,10 @@ elementwise("subtract",   np.subtract,   lambda out, x, y: 1,                lam
 elementwise("mul",        np.multiply,   lambda out, x, y: y,                lambda out, x, y: x,   commutes=True, flow="product",
             tame=True, overflows=True)
 elementwise("divide",     np.divide,     lambda out, x, y: over(y),          lambda out, x, y: -over(y, out), flow="product",
-            settles=1)
+            settles=1, tame=lambda x, y: type(y) in (int, float) and 1e-300 < abs(y) < np.inf)
 elementwise("power",      np.power,      slope_by_base,                      slope_by_exponent,     flops=of_power,
-            settles=negative_power, squared="alias", complex=True)  # the root x^½
+            settles=negative_power, squared="alias", complex=True,  # the root x^½
+            tame=lambda x, y: type(y) in (int, float) and y in (1, 2))
 elementwise("remainder",  np.remainder,  lambda out, x, y: 1,                lambda out, x, y: -f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda out, x, y: (over(y), only(f.not_equal(np.divide(1.0, y), 0.0))),
                                          lambda out, x, y: (only(out), -over(y, or_nothing=True)), flow="kept",

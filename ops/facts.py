@@ -58,7 +58,7 @@ class Facts(NamedTuple):
     squared: str = ""                  # of a root: the operator that gives its square
     curvature: Callable | None = None  # what it sends to the diagonal of a Hessian, as `gathered` does
     outputs: str = ""                  # of a loss: the operator that makes a model's outputs of its scores
-    tame: bool = False                 # its slopes are finite where its arguments are
+    tame: bool | Callable = False      # its slopes are finite where its arguments are; or (*args) -> whether they are
     flow: str = ""                     # one of the words above
     reads: str = ""                    # where flow does not tell: the entries that one of the result reads
     overflows: bool = False            # its result may be infinite where its arguments are finite; not said of what settles
@@ -86,6 +86,12 @@ def refuse_facts(op: str, facts: dict) -> None:
 def facts_of(op: str) -> Facts:
     """What is known of an operator; of one that has no row here, nothing."""
     return FACTS.get(op, NOTHING)
+
+
+def is_tame(op: str, args: Sequence[Any]) -> bool:
+    """Whether the slopes of a line are finite wherever its arguments are."""
+    tame = facts_of(op).tame
+    return tame(*args) if callable(tame) else tame
 
 
 def is_complex(x: Any) -> bool:

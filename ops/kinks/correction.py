@@ -28,7 +28,8 @@ def correction(product_of: Callable, i: int, facts: Mapping[str, Any]) -> Callab
     """
     grows, settling = bool(facts.get("grows")), facts.get("settles")
     if not (grows or facts.get("overflows") or settling is not None):
-        return None if facts.get("tame") else lambda product, d, out, *args: at_pole(product, out, args[i])
+        tame = facts.get("tame") is True
+        return None if tame else lambda product, d, out, *args: at_pole(product, out, args[i])
 
     def corrected(product: Masked, d: Masked, out: Any, *args: Any) -> Masked:
         settles = settling is not None and i == (settling(*args) if callable(settling) else settling)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..expression import Expression, f
-from ..facts import Facts, facts_of, is_complex, name_or_id
+from ..facts import Facts, facts_of, is_complex, is_tame, name_or_id
 from ..writer import Traced
 from .masked import ARRAYS, Masked, bare, is_expression, unclear
 
@@ -79,7 +79,7 @@ def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
     """Whether a line or a seed may exclude entries at which a slope may be infinite."""
     lines = [*lines]
     facts = {op: facts_of(op) for _, op, _ in lines}
-    return "where" in facts or not all([fact.tame for fact in facts.values()]) and (
+    return "where" in facts or not all([is_tame(op, args) for _, op, args in lines]) and (
         any([fact.flow in EXCLUDING for fact in facts.values()]) or any(d.flow for d in seeds)
         or overflow_settles(lines, facts) or
         any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines))

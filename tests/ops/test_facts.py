@@ -1,11 +1,15 @@
 """What a row says of its operator is what is measured of it: a law for each fact."""
+import functools
+import itertools
+
 import numpy as np
 import pytest
 from operator_cases import CASES, in_each, slope_by
 
 import ops
+import xman
 from ops import DG, G
-from ops.facts import operations, parameters, shaped_by
+from ops.facts import is_tame, operations, parameters, shaped_by
 from ops.functions import ORDERED
 from ops.table import SLOPES, arity
 from xman.files.bounds import most_entries
@@ -76,7 +80,21 @@ def test_slopes_are_finite_where_a_row_says_so_and_infinite_somewhere_if_not(op)
     args = np.meshgrid(*[POINTS] * arity(G[op])[1])
     out = G[op](*args)
     slopes = [np.broadcast_to(slope_by(op, i)(out, *args), out.shape) for i in range(len(args)) if SLOPES[op][i] and (i or op not in ORDERED)]
-    assert all(np.isfinite(s).all() for s in slopes) == ops.facts_of(op).tame or op in FINITE_HERE
+    assert all(np.isfinite(s).all() for s in slopes) == (ops.facts_of(op).tame is True) or op in FINITE_HERE
+
+
+@pytest.mark.parametrize("op", [op for op in ENTRYWISE if callable(ops.facts_of(op).tame)])
+@np.errstate(all="ignore")
+def test_a_line_is_tame_where_its_numbers_make_its_slopes_finite(op):
+    assert not is_tame(op, (POINTS, POINTS)) and not is_tame(op, (2.0, POINTS))
+    numbers = [0, 1, 2, 3, -1, 0.5, -2.0, 1e-310, 1e300, np.inf, np.nan]
+    tame = [y for y in numbers if is_tame(op, (POINTS, y))]
+    assert tame and all(np.isfinite(slope_by(op, 0)(G[op](POINTS, y), POINTS, y)).all() for y in tame)
+    assert len(tame) < len(numbers) and 0 not in tame
+    x = np.array([-2.0, -1.0, 0.0, 1.0, 3.0])
+    for k, y in itertools.product(range(1, 4), tame):  # and their slopes, as the list writes them
+        high = functools.reduce(lambda fn, _: xman.grad(lambda x: fn(x).sum()), range(k), lambda x: getattr(ops.f, op)(x, y))
+        assert np.isfinite(high(x)).all()
 
 
 @pytest.mark.parametrize("op", [op for op in ENTRYWISE if arity(G[op])[0] == 1])

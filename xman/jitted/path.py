@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression, G, f, facts_of
+from ops import Expression, G, f
+from ops.facts import is_tame
 from ops.kinks import unclear
 
 from ..errors import XManError
@@ -52,7 +53,7 @@ class TracedPath:
         # list is written without them (ops.kinks). Where all operators are tame, with finite slopes at
         # numbers, only infinite arguments make NaN; there numbers alone are looked at.
         self.kinks, self.slopes = walked, [name for name, _ in outputs if name] if walked else []
-        self.size = 2 if all(facts_of(op).tame for _, op, _ in steps) else SIZE
+        self.size = 2 if all(is_tame(op, args) for _, op, args in steps) else SIZE
 
     @property
     def words(self) -> list[str]:
