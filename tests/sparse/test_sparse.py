@@ -12,6 +12,7 @@ import xman
 from xman import colour, f, grad, hessian, jacobian, scan, sparse_hessian, sparse_jacobian, sparsity, trace
 from xman.errors import XManError
 from xman.sparse.colours import rows_and_columns
+from xman.sparse.passes import passes_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "scripts"))
 from sparse_programs import PROGRAMS
@@ -49,7 +50,8 @@ EXACT = {
              lambda X: f.crossEntropy(f.softmax(X), np.ones((4, 6)) / 6),
              lambda X: f.softmaxCrossEntropy(X, np.ones((4, 6)) / 6),
              lambda X: X.T.reshape(3, 8), lambda X: X[1:, ::2] * X[:-1, 1::2], lambda X: np.einsum("ij->i", X),
-             lambda X: X - np.mean(X, 0), lambda X: np.trace(X[:, :4]), lambda X: np.rot90(X)],
+             lambda X: X - np.mean(X, 0), lambda X: np.trace(X[:, :4]), lambda X: np.rot90(X),
+             lambda X: f.softmax(X[1:, 1:])[::-1] * X[1:, 1:]],
     (3, 3): [lambda X: np.sort(X, 1)[:, 1:] ** 2, lambda X: np.median(X, 0), lambda X: np.einsum("bi,ij->bj", X, np.tri(3) + 1),
              lambda X: np.take(X, np.argmax(X[0]), 1), lambda X: grad(lambda X: np.sum(np.prod(np.sort(X, 0), 0) ** 2))(X)],
     (2, 3, 3): [np.linalg.inv, np.linalg.det, lambda X: X @ np.ones((2, 3, 1)), lambda X: np.swapaxes(X, 0, 2)],
@@ -246,6 +248,13 @@ def test_as_many_colours_as_are_known():
     assert colour(band(-1, 0, 1), "star").max() + 1 == 3 and colour(band(-1, 0, 1), "acyclic").max() + 1 == 2
     assert colour(arrow, "star").max() + 1 == 2 and colour(arrow).max() + 1 == n
     assert [c.max() + 1 for c in colour(arrow, "both")] == [1, 2]
+
+
+@pytest.mark.parametrize(("shape", "columns"), [((9, 9), 3), ((8, 9), 3), ((9, 8), 3)])
+def test_of_as_many_passes_those_of_columns_are_taken(shape, columns):
+    band = csr_array(diags_array([np.ones(9)] * 3, offsets=(-1, 0, 1), shape=shape))
+    passes = passes_of(band, None)
+    assert (len(passes.columns), len(passes.rows)) == (columns, 0)
 
 
 # the widest row's entries, which no colouring of columns has fewer than, or as many as CasADi's colourings have

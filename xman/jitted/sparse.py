@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..functions.tracer import unheard
 from ..functions.transforms import grad
 from ..sparse.passes import passes_of
 from ..sparse.patterns import nothing, patterns
+from ..sparse.places import csr
 from .jit import jit
 
 
@@ -63,19 +63,11 @@ def matrix_function(make: Callable, fn: Callable, entries: Callable, engine: str
     compiled = jit(entries, engine)
 
     def matrix(*args: Any, **options: Any) -> csr_array:
-        data, indices, indptr, columns = compiled(*args, **options)
-        matrix = csr_array.__new__(csr_array)  # SciPy's own checks would take longer than the entries
-        vars(matrix).update(settings_of(len(indptr) - 1, columns), data=data, indices=indices, indptr=indptr)
-        return matrix
+        data, indices, ends, columns = compiled(*args, **options)
+        return csr(indices, ends, columns, data)
     result = Derivative(make, fn, matrix, *settings)
     result.compiled = compiled
     return result
-
-
-@lru_cache
-def settings_of(*shape: int) -> dict[str, Any]:
-    """What SciPy keeps of a matrix of this shape besides its arrays."""
-    return {name: x for name, x in vars(csr_array(shape)).items() if not isinstance(x, np.ndarray)}
 
 
 def call_of_array(name: str, fn: Callable, args: Sequence[Any], options: dict, argnums: int) -> TracedCall:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import block_array, csr_array
+from scipy.sparse import block_array, csc_array, csr_array
 
 from ..errors import XManError
 from ..notation import shortened
@@ -48,11 +48,10 @@ def visiting_order(counts: np.ndarray, order: str) -> Sequence[int]:
     return range(len(counts)) if order == "natural" else np.argsort(-counts, kind="stable").tolist()
 
 
-def lists(pattern: csr_array) -> list[list[int]]:
-    """For each row the columns of its entries."""
-    ends = pattern.indptr.tolist()
-    columns = pattern.indices.tolist()
-    return [columns[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+def lists(pattern: csr_array | csc_array) -> list[list[int]]:
+    """For each row the columns of its entries; in CSC form for each column the rows."""
+    ends, places = pattern.indptr.tolist(), pattern.indices.tolist()
+    return [places[a:b] for a, b in itertools.pairwise(ends)]
 
 
 def first_free(used: int) -> int:
@@ -60,18 +59,23 @@ def first_free(used: int) -> int:
     return (~used & (used + 1)).bit_length() - 1
 
 
-def column_colours(pattern: csr_array, order: str) -> np.ndarray:
+def column_colours(pattern: csr_array, order: str, most: float = np.inf) -> np.ndarray | None:
+    """Columns of one colour have no row in common. most: of colours; None if it takes more."""
+    if np.diff(pattern.indptr).max(initial=0) > most:
+        return None
     if (regular := repeating(pattern)) is not None:
         return regular
     by_column = pattern.tocsc()
     used = [0] * pattern.shape[0]  # by row the colours of its columns, a bit each
     colours = np.zeros(pattern.shape[1], int)
-    rows_of = lists(csr_array(by_column.T))
+    rows_of = lists(by_column)
     for j in visiting_order(np.diff(by_column.indptr), order):
         used_nearby = 0
         for row in rows_of[j]:
             used_nearby |= used[row]
         colours[j] = c = first_free(used_nearby)
+        if c >= most:
+            return None
         for row in rows_of[j]:
             used[row] |= 1 << c
     return colours
@@ -89,6 +93,19 @@ def repeating(pattern: csr_array) -> np.ndarray | None:
 
 def row_colours(pattern: csr_array, order: str) -> np.ndarray:
     return column_colours(csr_array(pattern.T), order)
+
+
+def fewest_colours(pattern: csr_array) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """(colours of rows, None) or (None, colours of columns), whichever are fewer. The shorter side, which
+    takes less time, first; the other as far as it may be the one."""
+    across, (m, n) = csr_array(pattern.T), pattern.shape
+    if m < n:
+        rows = column_colours(across, "largest")
+        columns = column_colours(pattern, "largest", rows.max(initial=-1) + 1)
+        return (rows, None) if columns is None else (None, columns)
+    columns = column_colours(pattern, "largest")
+    rows = column_colours(across, "largest", columns.max(initial=-1))
+    return (None, columns) if rows is None else (rows, None)
 
 
 class StarForest:

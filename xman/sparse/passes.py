@@ -18,9 +18,9 @@ from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
 from ..passes.writer import ListWriter
 from ..wengert import Line, WengertList, all_registers
-from .colours import colour, rows_and_columns, unique_in_line
+from .colours import COLOURINGS, fewest_colours, rows_and_columns, unique_in_line
 from .patterns import entries, nothing, patterns
-from .places import MOST, Size, TooManyPlaces
+from .places import MOST, Size, TooManyPlaces, csr
 
 MANY = 8  # passes, from which on colours of rows and columns together are looked for
 
@@ -45,25 +45,19 @@ def passes_of(pattern: csr_array, by: str | None) -> Passes:
 def passes_by_bytes(shape: tuple[int, int], indptr: bytes, indices: bytes, by: str | None) -> Passes:
     index = np.int32 if len(indptr) == 4 * (shape[0] + 1) else np.int64
     ends, indices = np.frombuffer(indptr, index), np.frombuffer(indices, index)
-    pattern = csr_array((np.ones(len(indices), bool), indices, ends), shape)
+    pattern = csr(indices, ends, shape[1])
     row, column = rows_and_columns(pattern)
-    columns, rows = (np.full(n, -1) for n in shape[::-1])
-    if by == "star":
-        columns = rows = colour(pattern, "star")
-    elif by == "both":
-        rows, columns = colour(pattern, "both")
-    else:
-        by_columns = by != "rows" and colour(pattern)
-        by_rows = by != "columns" and colour(pattern, "rows")
-        if by == "columns" or by is None and by_columns.max(initial=-1) <= by_rows.max(initial=-1):
-            columns = by_columns
-        else:
-            rows = by_rows
-        count = max(columns.max(initial=-1), rows.max(initial=-1)) + 1
-        if by is None and count > MANY:
-            two_sided = colour(pattern, "both")
+    if by is None:
+        rows, columns = fewest_colours(pattern)
+        if (count := (columns if rows is None else rows).max(initial=-1) + 1) > MANY:
+            two_sided = COLOURINGS["both"](pattern, "largest")
             if sum(c.max(initial=-1) + 1 for c in two_sided) <= count / 2:
                 rows, columns = two_sided
+    else:
+        colours = COLOURINGS[by](pattern, "largest")
+        rows, columns = {"rows": (colours, None), "columns": (None, colours), "both": colours,
+                         "star": (colours, colours)}[by]
+    rows, columns = (np.full(n, -1) if c is None else c for n, c in zip(shape, (rows, columns), strict=True))
     by_column = columns[column] >= 0
     by_column[by_column] = unique_in_line(row[by_column], columns[column[by_column]])
     # the mirror image of an entry is off the same products

@@ -12,7 +12,6 @@ too large, and never too small.
 """
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -27,7 +26,7 @@ from ops.walk import live_back
 from ..errors import XManError
 from ..interpreters import eval, shapes
 from ..wengert import Line, Steps, checked_list, inputs_of, known_registers, registers
-from .places import Size, entries_read, pattern_behind, selected
+from .places import Size, csr, entries_read, pattern_behind, rows_taken
 
 
 def sparsity(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], local: bool = False) -> csr_array:
@@ -86,7 +85,7 @@ def patterns(lines: Sequence[Line], of: Sequence[str], starts: Mapping[str, csr_
             rows = [pattern_behind(op, read, chosen_of((dst, op, args), i, pattern[args[i]], values))
                     for i, read in zip(moving, places, strict=True)]
             if rows:
-                pattern[dst] = functools.reduce(union, rows)
+                pattern[dst] = union(*rows)
         elif sizes[dst][1].kind in "biu" and all(not isinstance(a, str) or a in constants for a in args):
             constants[dst] = ops.G[op](*[constants[a] if isinstance(a, str) else a for a in args])
     return pattern
@@ -99,7 +98,7 @@ def chosen_of(line: Line, i: int, pattern: csr_array, values: Mapping[str, Any])
         return pattern
     inputs, out = [values[a] if isinstance(a, str) else a for a in args], values[dst]
     slopes = np.ravel(ops.DG[op][i](np.ones_like(out), out, *inputs))
-    return selected(np.arange(1, slopes.size + 1) * (slopes != 0), slopes.size) @ pattern
+    return rows_taken(op, pattern, np.arange(1, slopes.size + 1) * (slopes != 0))
 
 
 def has_derivative(op: str, i: int) -> bool:
@@ -123,8 +122,20 @@ ONCE = ops.G | {"while_loop": lambda _, step, k, args, *limit:
                 ops.G["bundle"](*ops.G["call"](step, args)[:k], 1)}
 
 
-def union(a: csr_array | None, b: csr_array | None) -> csr_array | None:
-    return b if a is None else a if b is None or a is b else a + b
+def union(*patterns: csr_array | None) -> csr_array | None:
+    """The entries of any of these."""
+    apart = [*{id(pattern): pattern for pattern in patterns if pattern is not None}.values()]
+    if len(apart) < 2:
+        return apart[0] if apart else None
+    (m, n), ends = apart[0].shape, sum(pattern.indptr for pattern in apart)
+    before = np.arange(m) * n  # the places before each row, in the order of memory
+    rows = lambda ends: before.repeat(ends[1:] - ends[:-1])
+    places = np.concatenate([rows(pattern.indptr) + pattern.indices for pattern in apart])
+    places.sort(kind="stable")  # merges what is sorted
+    first = np.ones(len(places), bool)
+    np.not_equal(places[1:], places[:-1], out=first[1:])
+    columns = (places - rows(ends))[first].astype(ends.dtype)
+    return csr(columns, np.concatenate(([0], np.cumsum(first)), dtype=ends.dtype)[ends], n)
 
 
 def members_given(function: tuple, members: Sequence[Member]) -> list[Member]:

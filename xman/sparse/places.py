@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,14 +27,15 @@ MOST = ContextVar("how many places a line's pattern has at most", default=10 ** 
 
 
 def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size],
-                 constants: Mapping[str, Any], out: Size) -> csr_array | None:
-    """The entries of argument i on which each entry of the result may depend; None: that at its place."""
+                 constants: Mapping[str, Any], out: Size) -> np.ndarray | csr_array | None:
+    """The entries of argument i on which each entry of the result may depend: numbers, of one each, as of
+    `selected`; a matrix, of several; or None, that at its place."""
     shape, result, facts = sizes[args[i]][0], out[0], facts_of(op)
     n, m = math.prod(result), math.prod(shape)
     if facts.elementwise or facts.flow == "same":
         passes = passed_on(op, i, args, constants)
         same = shape == result and np.all(passes)
-        return None if same else selected(np.broadcast_to(entry_numbers(shape), result) * passes, m)
+        return None if same else np.broadcast_to(entry_numbers(shape), result) * passes
     if (op, i) in LITERAL_FACTOR and (local := by_literal(op, i, args, shape)) is not None:
         return local
     # a convolution: entry k of the result reads the entries k, k − 1, … of a signal, as many as the other has
@@ -85,13 +87,40 @@ def entries_summed(shape: tuple, axis: Any) -> csr_array:
     return selected(np.broadcast_to(entry_numbers(sums), shape), math.prod(sums)).T.tocsr()
 
 
-def pattern_behind(op: str, places: csr_array | None, pattern: csr_array) -> csr_array:
+def pattern_behind(op: str, places: np.ndarray | csr_array | None, pattern: csr_array) -> csr_array:
     """The pattern behind a line: which entries those places may depend on."""
     if places is None:
         return pattern
-    pattern = pattern.tocsr()
+    if isinstance(places, np.ndarray):
+        return rows_taken(op, pattern, places)
     refuse_many(op, int(np.diff(pattern.indptr)[places.indices].sum()))
-    return places @ pattern
+    return (places @ pattern).tocsr()
+
+
+def rows_taken(op: str, pattern: csr_array, numbers: np.ndarray) -> csr_array:
+    """The rows of these numbers, as of `selected`: k is row k − 1, and 0 an empty one."""
+    ends, k = pattern.indptr, numbers.ravel().astype(np.intp)
+    starts = ends[k - 1]
+    counts = np.maximum(ends[k] - starts, 0)  # that of 0 is negative: less the last row's end
+    refuse_many(op, int(counts.sum()))
+    ends = np.concatenate(([0], np.cumsum(counts)), dtype=ends.dtype)
+    places = np.arange(ends[-1]) - np.repeat(ends[:-1] - starts, counts)
+    return csr(pattern.indices[places], ends, pattern.shape[1])
+
+
+def csr(indices: np.ndarray, ends: np.ndarray, columns: int, data: np.ndarray | None = None) -> csr_array:
+    """The matrix of these arrays, as they are: SciPy's own checks may take longer than what is in it.
+    data: of a pattern, ones."""
+    matrix = csr_array.__new__(csr_array)
+    data = np.ones(len(indices), bool) if data is None else data
+    vars(matrix).update(settings_of(len(ends) - 1, columns), data=data, indices=indices, indptr=ends)
+    return matrix
+
+
+@lru_cache
+def settings_of(*shape: int) -> dict[str, Any]:
+    """What SciPy keeps of a matrix of this shape besides its arrays."""
+    return {name: x for name, x in vars(csr_array(shape)).items() if not isinstance(x, np.ndarray)}
 
 
 def refuse_many(op: str, count: int) -> None:
@@ -115,7 +144,7 @@ def ones_in_place(a: Any, sizes: Mapping[str, Size], constants: Mapping[str, Any
     return a if not isinstance(a, str) else constants[a] if a in constants else np.ones(sizes[a][0])
 
 
-def by_places(op: str, i: int, operands: list) -> csr_array | None:
+def by_places(op: str, i: int, operands: list) -> np.ndarray | csr_array | None:
     """The same of an operator that is linear in argument i, with weights that are not negative.
 
     Either each entry of the result is one of the argument's: the operator, applied to numbers of entries,
@@ -124,18 +153,18 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
     None otherwise. Both are seen to be so by other, random, numbers.
     """
     shape = np.shape(operands[i])
-    m, draw = math.prod(shape), np.random.default_rng(0)
+    m = math.prod(shape)
     value = lambda v: np.asarray(ops.G[op](*operands[:i], np.reshape(v, shape), *operands[i + 1:]), float)
     apply = lambda v: np.ravel(value(v))
     # getitem(x, 1:) of the numbers 2, 3, 4 is 3, 4: its entries are those of these numbers; of labels 7, 5, 9
     # it has to be 5, 9 then. 0 and 1 are no entries of x, but what is filled in, and the others' ones
-    labels = np.concatenate(([0.0, 1.0], draw.integers(2, 2 ** 30, m)))
+    labels = np.concatenate(([0.0, 1.0], random_labels(m)))
     tagged, places = apply(labels[2:]), apply(entry_numbers(shape, 2.0))
     if np.all((places == np.round(places)) & (places >= 0) & (places < m + 2)):
         if np.array_equal(labels[places.astype(int)], tagged):
-            return selected(np.maximum(places - 1, 0), m)
+            return np.maximum(places - 1, 0)
     # of 50,000 labels two are often equal, and hardly ever two pairs of them
-    pairs = tagged + 1j * apply(draw.integers(1, 2 ** 30, m))
+    pairs = tagged + 1j * apply(random_labels(2 * m)[m:])
     _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
     out = value(np.ones(m))
     def back(d):
@@ -143,7 +172,7 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
         seeds[first] = d
         inputs = [*operands[:i], np.ones(shape), *operands[i + 1:]]
         return np.ravel(np.asarray(ops.DG[op][i](np.reshape(seeds, out.shape), out, *inputs), float))
-    labels = np.concatenate(([0.0], draw.integers(1, 2 ** 30, len(first))))
+    labels = np.concatenate(([0.0], random_labels(len(first))))
     weights, weighted = back(np.ones(len(first))), back(np.arange(1.0, len(first) + 1))
     quotients = np.divide(weighted, weights, out=np.zeros(m), where=weights != 0)
     groups = np.round(quotients).astype(int)
@@ -155,12 +184,20 @@ def by_places(op: str, i: int, operands: list) -> csr_array | None:
     return selected(group + 1.0, len(first)) @ selected(groups, len(first)).T.tocsr()
 
 
+def random_labels(m: int) -> np.ndarray:
+    """Whole numbers of 2 and above for m entries, the same at every call."""
+    return labels_kept(1 << (m - 1).bit_length())[:m]
+
+
+@lru_cache(4)
+def labels_kept(m: int) -> np.ndarray: return np.random.default_rng(0).integers(2, 2 ** 30, m).astype(float)
+
+
 def selected(numbers: Any, m: int) -> csr_array:
     """A row for each number k: its one is in column k − 1, and 0 has none."""
     index = np.int32 if max(np.size(numbers), m) < 2 ** 31 else np.int64  # as SciPy chooses
     k = np.asarray(numbers, index).ravel()
-    counts = np.concatenate(([0], np.cumsum(k > 0)), dtype=index)
-    return csr_array((np.ones(counts[-1], bool), k[k > 0] - 1, counts), shape=(len(k), m))
+    return csr(k[k > 0] - 1, np.concatenate(([0], np.cumsum(k > 0)), dtype=index), m)
 
 
 def by_unknown_keys(op: str, args: Sequence[Any], shape: tuple, result: tuple, sizes: Mapping[str, Size],
