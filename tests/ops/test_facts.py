@@ -121,6 +121,10 @@ def test_adjoints_of_zeros_and_of_far_numbers_are_finite_where_a_row_says_so(op,
             assert np.isfinite(DG[op][0](np.ones_like(out := G[op](*args)), out, *args)).all()
 
 
+def test_an_operator_that_has_no_row_is_not_tame():
+    assert not is_tame("unknown", ("x",))
+
+
 def test_what_a_list_of_a_model_is_made_of_and_what_is_convex_and_tame():
     named = lambda fact: {op for op in ops.OURS if getattr(ops.facts_of(op), fact) and not (ops.facts_of(op).elementwise and fact == "tame")}
     assert named("within") == {*"""sum mean max min prod var std norm squaredNorm frobeniusNorm logsumexp softmax logSoftmax crossEntropy softmaxCrossEntropy hinge oneHot

@@ -1,4 +1,6 @@
 """Values at the edges: where the short formula overflows, cancels or sorts otherwise."""
+import itertools
+
 import numpy as np
 import pytest
 from operator_cases import CASES, in_each, slope_by
@@ -157,6 +159,16 @@ def test_it_is_the_value_at_zeros_infinities_and_far_numbers_too(op):
     if all(isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in CASES[op][-1]):
         for formula in WRITTEN[op]:
             args = np.meshgrid(*[FAR] * len(CASES[op][-1]))
+            np.testing.assert_allclose(formula(*args), G[op](*args), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@in_each((op,) for op in CASES if WRITTEN[op] and ops.facts_of(op).elementwise and len(CASES[op][-1]) > 1)
+def test_it_is_the_value_where_an_argument_is_a_number_of_python(op):
+    if all(isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in CASES[op][-1]):
+        for formula, i, number in itertools.product(WRITTEN[op], range(len(CASES[op][-1])), (0.0, 0.3, 2.0, 3)):
+            args = [*CASES[op][-1]]
+            args[i] = number
             np.testing.assert_allclose(formula(*args), G[op](*args), rtol=1e-12, atol=1e-14)
 
 

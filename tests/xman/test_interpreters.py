@@ -193,6 +193,15 @@ def test_a_rule_that_returns_one_array_twice_gives_two_deltas_of_their_own():
     assert not np.shares_memory(deltas["x"], deltas["y"])
 
 
+def test_a_delta_given_that_is_one_of_the_values_is_copied():
+    steps = [("z", "add", ("x", "y"))]
+    values = eval(steps, {"x": np.arange(2.0), "y": np.ones(2)})
+    deltas = backprop(steps, values, z=values["x"])
+    assert not any(np.shares_memory(d, value) for d in deltas.values() for value in values.values())
+    tangents = forward(steps, values, {"x": values["y"]})
+    assert not any(np.shares_memory(t, value) for t in tangents.values() for value in values.values())
+
+
 def test_forward_gives_no_tangent_to_what_does_not_depend_on_the_direction():
     steps = [("a", "exp", ("x",)), ("b", "exp", ("y",))]
     assert set(forward(steps, eval(steps, {"x": 0.0, "y": 0.0}), {"x": 1.0})) == {"x", "a"}
