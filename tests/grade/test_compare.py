@@ -48,6 +48,7 @@ def test_what_agrees_passes(got, want):
     (np.ones(3, bool), np.ones(3), "True and False", None),
     (-2.5, 2.5, "-2.5, which is off", "sign"),
     (None, A, "nothing (None): is a return missing?", None),
+    ({"a": None}, {"a": 1.0}, "nothing (None)", None),
     ("1.5", 1.5, "a string", None),
     (True, 1.0, "a bool", None),
     (0.0, 1.0, "0, which is off", None),

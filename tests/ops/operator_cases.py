@@ -234,7 +234,7 @@ CASES: dict[str, list[tuple]] = {
     **{op: [(bits(3), bits(3)), (bits(2, 1), bits(3))] for op in ("logical_and", "logical_or")},
     "logical_not": [(bits(3),), (bits(),)],
     **{op: one(n) for op in ("isnan", "isfinite", "signbit", "floor", "ceil", "trunc", "stopGradient")},
-    "det_sign": [(square(3, 3),), (-square(2, 2, 3, 3),)],
+    "det_sign": [(square(3, 3),), (-square(2, 2, 3, 3),), (np.ones((3, 3)),)],
     "round": [(n(3),), (n(2, 3), 1)],
     **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax", "argsort")},
     # columns of a table
