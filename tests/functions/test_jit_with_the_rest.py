@@ -7,9 +7,10 @@ import pickle
 import numpy as np
 import pytest
 
-from xman import XManError, f, grad, hessian, jit, jvp, value_and_grad
+from xman import XManError, eval, f, grad, hessian, jacobian, jit, jvp, scan, taylor, trace, value_and_grad, vmap
 
 jit_ = functools.partial(jit, engine="numpy")
+H, W = np.ones((2, 3)), np.arange(9.0).reshape(3, 3) / 9
 
 
 def loss(params, X, y):
@@ -37,6 +38,19 @@ def test_within_a_derivative_or_another_jit_it_is_its_function():
     fast = jit_(lambda x: x * x if x > 0 else -x)
     assert grad(fast)(3.0) == 6.0 and jvp(fast, (-3.0,), (1.0,)) == (3.0, -1.0)
     assert jit_(lambda x: fast(x) + 1)(3.0) == 10.0
+
+
+@pytest.mark.parametrize("way", [
+    lambda fn: grad(lambda W: np.sum(fn(H, W)))(W), lambda fn: jvp(lambda W: fn(H, W), (W,), (W,)), lambda fn: jacobian(fn, 1)(H, W),
+    lambda fn: hessian(lambda W: np.sum(fn(H, W)))(W), lambda fn: jit_(grad(lambda W: np.sum(fn(H, W))))(W),
+    lambda fn: vmap(lambda row: fn(row, W))(H), lambda fn: scan(lambda c, x: (fn(c, W), x), H, np.ones(3))[0],
+    lambda fn: taylor(lambda W: fn(H, W), W, W, 3), lambda fn: eval(trace(lambda W: fn(H, W), W), {"W": W})["result"]])
+def test_arrays_that_are_differentiated_go_through_it(way):
+    def layer(h, W): return np.tanh(h @ W)
+    fast = jit_(layer)
+    for _ in range(3):
+        np.testing.assert_allclose(np.concatenate([*map(np.ravel, way(fast))]), np.concatenate([*map(np.ravel, way(layer))]), rtol=1e-12)
+        fast(H, W)
 
 
 def test_results_are_the_callers_own():

@@ -215,8 +215,9 @@ def remembered(args: tuple, options: dict) -> tuple[list[Callable], Any]:
 
 def own(result: Any, *arguments: Any) -> Any:
     """The result of a plain call, with copies of the arrays in it that lie in the memory of arguments."""
-    arrays = [x for x in flattened_tree(arguments)[0] if isinstance(x, np.ndarray)]
-    shares = lambda x: isinstance(x, np.ndarray) and any([np.may_share_memory(x, a) for a in arrays])
+    is_array = lambda x: issubclass(type(x), np.ndarray)  # a traced value says that it is one
+    arrays = [*filter(is_array, flattened_tree(arguments)[0])]
+    shares = lambda x: is_array(x) and any([np.may_share_memory(x, a) for a in arrays])
     try:
         leaves, structure = flattened_tree(result)
     except XManError:  # it is no tree that could be built again

@@ -35,7 +35,7 @@ def entries_read(op: str, i: int, args: Sequence[Any], sizes: Mapping[str, Size]
     if facts.elementwise or facts.flow == "same":
         passes = passed_on(op, i, args, constants)
         same = shape == result and np.all(passes)
-        return None if same else np.broadcast_to(entry_numbers(shape), result) * passes
+        return None if same else np.asarray(np.broadcast_to(entry_numbers(shape), result) * passes)
     if (op, i) in LITERAL_FACTOR and (local := by_literal(op, i, args, shape)) is not None:
         return local
     # a convolution: entry k of the result reads the entries k, k − 1, … of a signal, as many as the other has
