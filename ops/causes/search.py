@@ -111,17 +111,22 @@ class Search:
     @silent
     def computed(self, term: Contribution, instead: Mapping[Node, Any] = {}) -> Any:
         """The term, with other numbers for some of its parents."""
-        if term.rule is None:
-            return 0.0
-        dst, op, args = term.line
+        start, (dst, op, args) = term.parents[0], term.line
+        if start not in instead and not self.sends(term):
+            return 0.0  # and not 0·∞
         inputs = [(instead[a] if a in instead else self.number(a)) if isinstance(a, Node) else a
                   for a in term.parents]
         with by_tables(*self.tables):
             out = term.rule(*inputs)
             if term.place is not None:
-                like = self.numbers["value"][args[term.place] if term.parents[0][0] == "adjoint" else dst]
+                like = self.numbers["value"][args[term.place] if start.kind == "adjoint" else dst]
                 out = fitted(out, like, term.place, op, args[term.place])
         return bare(out)
+
+    def sends(self, term: Contribution) -> bool:
+        """Whether a term has a rule, and, of a derivative, a number to begin with."""
+        start = term.parents[0]
+        return bool(term.rule) and (term.place is None or start.register in self.numbers[start.kind])
 
     def sound(self, term: Contribution, instead: Mapping[Node, Any], sign: str, entry: tuple | None) -> bool:
         """Whether the term has lost the sign. An operator may refuse harmless numbers, as `inv` refuses a
@@ -181,8 +186,10 @@ class Search:
                 unsound = [term for term in terms if shows(self.computed(term), sign, entry)]
             if not unsound or sign in EVERYWHERE and len(unsound) < len(terms):
                 return [*way, Station(node, sign, entry, None)]
-            way.append(Station(node, sign, entry, unsound[0]))
-            if not (earlier := unsound[0].rule and self.reason(unsound[0], sign, entry)):
+            # of zeros the line that might send something, before a comparison, which never does
+            term = next(filter(self.sends, unsound), unsound[0])
+            way.append(Station(node, sign, entry, term))
+            if not (earlier := term.rule and self.reason(term, sign, entry)):
                 return way
             node, sign, entry = earlier
 

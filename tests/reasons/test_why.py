@@ -178,6 +178,29 @@ def test_a_derivative_of_0_has_its_reason(text, register, sentence):
     assert (reason.sign, reason.sentence.partition(": ")[2]) == ("zero", sentence)
 
 
+@pytest.mark.parametrize("fn, args, sentence", [
+    (lambda w, v: w * 2, (1.0, np.ones(2)), "dresult_dv is 0: no line reads v"),
+    (lambda x: np.where(x > 0, x, 0.0), (-1.0,), "line 2, result = where(z1, x, 0.0) (test_why.py"),
+    (lambda x: np.where(np.isnan(np.sqrt(x)), 0.0, x), (-1.0,), "line 3, result = where(z2, 0.0, x) (test_why.py"),
+    (lambda x: np.arccos(x * (1 + 2.0 ** -52)), (1.0,), "is NaN at z1 = 1.0000000000000002")])
+def test_the_line_that_might_have_sent_something_is_the_reason(fn, args, sentence):
+    assert sentence in why(fn, *args).sentence
+
+
+def test_another_register_of_a_list_than_the_last_is_asked_for():
+    steps = [("a", "add", ("x", 1)), ("c", "log", ("x",)), ("e", "mul", ("a", "c"))]
+    assert why(steps, {"x": 1.0}, of="a").sentence.startswith("nothing is wrong: a = 2")
+    assert why(steps, {"x": 0.0}, of="c").sentence.startswith("c is infinite") and not why(steps, {"x": 0.0}, of="a")
+    with pytest.raises(XManError, match="of names 'b'"):
+        why(steps, {"x": 1.0}, of="b")
+
+
+@pytest.mark.parametrize("fn", [np.linalg.inv, np.linalg.cholesky])
+def test_an_error_of_the_functions_own_has_its_place(fn):
+    with pytest.raises(XManError, match=r"<lambda> ends with an error, in test_why.py:\d+: "):
+        why(lambda A: np.sum(fn(A)), np.zeros((2, 2)))
+
+
 def test_infinities_of_both_signs_that_meet_are_said():
     steps = WengertList.from_text("a = sqrt(x)\nb = sqrt(x)\ny = subtract(a, b)")
     assert "send to it is ∞ and −∞" in str(why(steps, {"x": 0.0}, "dy_dx").chain)

@@ -158,7 +158,7 @@ def paths(steps: WengertList, inputs: Known, of: str, wrt, dot, svg, along, symb
     --chain     flag  Print each line on the way to the reason.""")
 def why(steps: WengertList, inputs: Known, of: str, register, chain) -> None:
     """Say why a number is NaN, infinite, 0 or huge, with the line. Exit status 1 where something is wrong."""
-    reason = reasons.why(steps, inputs, register)
+    reason = reasons.why(steps, inputs, register, of=of)
     print(*(chain and reason.chain or [reason]), sep="\n")
     sys.exit(bool(reason))
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Callable, Iterable, Mapping
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +16,12 @@ from ops.causes import EVERYWHERE, SIGNS, Contribution, Node, Search, sign_of
 from ops.kinks import MARKS, Masked
 from ops.loops.rules import counted
 from ops.silence import silent
-from ops.writer import Place
+from ops.writer import LIBRARIES, Place
 
 from ..engines.door import Compiled
 from ..errors import XManError, nearest
 from ..functions import grad, value_and_grad
+from ..functions.call import name_of
 from ..functions.trace import list_at
 from ..functions.tracer import PlacedTape
 from ..interpreters import backprop, eval, forward
@@ -26,7 +29,7 @@ from ..interpreters.context import seeds, still_in, varies, without_roots
 from ..jitted import jit
 from ..passes import unroll
 from ..passes.differentiate import ending
-from ..wengert import Steps, WengertList, all_registers, checked_list, needed, temporaries
+from ..wengert import Steps, WengertList, all_registers, checked_list, known_registers, needed, temporaries
 from .words import IS, Wording, at_entry, in_words
 
 
@@ -50,7 +53,7 @@ class Reason(NamedTuple):
 
 
 def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str | None = None,
-        entry: tuple[int, ...] | None = None) -> Reason:
+        entry: tuple[int, ...] | None = None, of: str | None = None) -> Reason:
     """The reason why a number is NaN, infinite, zero, huge or vanished: one sentence, with the line.
 
         >>> why([("s", "dot", ("x", "x")), ("n", "sqrt", ("s",))], {"x": np.zeros(2)}, "dn_dx")
@@ -62,6 +65,7 @@ def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str 
         (the values hold directions x_dot). None: the last line's, or the results of a function, and their
         derivatives by each input.
     entry: the index of the entry that is meant (None: the first that is wrong).
+    of: the register of a list in place of the last line's.
 
     Of zeros and vanished numbers, less than 1e-10, an array is wrong if it has no others; above 1e10 a number
     is huge. What a `where` or an index keeps out is no reason. Raises XManError as `eval`, `backprop` and
@@ -74,6 +78,8 @@ def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str 
         steps = checked_list(getattr(expression, "steps", expression), ops.G, ops.DG)
         values, register = arguments[0], (*arguments[1:], register)[0]
         results = tuple(dst for dst, _, _ in steps[-1:])
+        if of is not None:
+            results = known_registers(steps, of, "of", one=True)
     else:
         raise XManError("why takes a list, its values and a register, why(steps, values, 'loss'); or a "
                         "function and its arguments")
@@ -83,11 +89,12 @@ def why(expression: Steps | Callable | Compiled, *arguments: Any, register: str 
         numbers, name = numbers_called(steps, values, register)
         return numbers.reason(register, name, entry)
     # a result may be zero and of any size; the derivatives of one that is NaN are of no interest
-    values = eval(steps, values)
+    unread, values = values.keys() - {*steps.inputs}, eval(steps, values)
     answers = [Numbers(steps, values).reason(y, y, None, ("NaN", "infinite")) for y in results]
     for y in filter(lambda y: varies(values[y]), () if any(answers) else results):
         numbers = Numbers(steps, values, "adjoint", {y: 1.0})
         answers += [numbers.reason(f"d{y}_d{x}", x, None) for x in steps.inputs if varies(values[x])]
+        answers += [Reason(f"d{y}_d{x} is 0: no line reads {x}", "zero") for x in sorted(unread)]
     sound = f"nothing is wrong: {', '.join(answer.sentence for answer in answers[:4])}"
     return min(filter(None, answers), key=lambda answer: [*SIGNS].index(answer.sign), default=Reason(sound))
 
@@ -101,7 +108,13 @@ def list_of_call(fn: Callable, arguments: tuple) -> tuple[WengertList, dict[str,
     if make in (grad, value_and_grad):
         fn, _, has_aux, *_ = settings
         fn = functools.wraps(fn)(lambda *args, of=fn: of(*args)[0]) if has_aux else fn
-    return list_at(fn, arguments, {}, PlacedTape(exact=False))
+    try:
+        return list_at(fn, arguments, {}, PlacedTape(exact=False))
+    except np.linalg.LinAlgError as error:
+        file, line = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)
+                      if frame.f_globals["__name__"].partition(".")[0] not in LIBRARIES][-1]
+        place = f"{os.path.basename(file)}:{line}"
+        raise XManError(f"{name_of(fn)} ends with an error, in {place}: {error}") from error
 
 
 def numbers_called(steps: WengertList, values: Mapping[str, Any], register: str) -> tuple[Numbers, str]:

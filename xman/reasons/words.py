@@ -137,10 +137,17 @@ def in_words(x: Any) -> str:
     if np.asarray(x).dtype.kind not in "biufc":
         return f"of {type(x).__name__}"
     if np.size(x) == 1:
-        return f"= {np.ravel(x)[0]:.6g}" if np.asarray(x).dtype.kind != "b" else f"= {bool(np.ravel(x)[0])}"
+        number = np.ravel(x)[0]
+        return f"= {bool(number) if number.dtype.kind == 'b' else six_digits(number)}"
     if not np.size(x):
         return "without entries"
     if is_complex(x) and np.any(x != np.ravel(x)[0]):
         return f"of size {in_words(np.abs(x)).removeprefix('= ')}"
     low, high = np.min(x), np.max(x)
     return f"= {low:.6g} everywhere" if low == high else f"from {low:.6g} to {high:.6g}"
+
+
+def six_digits(x: Any) -> str:
+    """Six of them, or all where a number would look whole and is not."""
+    short = f"{x:.6g}"
+    return f"{x}" if short.lstrip("-").isdigit() and x != float(short) else short
