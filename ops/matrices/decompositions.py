@@ -71,7 +71,8 @@ def inverse_gaps(w, d, m, sent):
     gap, scale = w[..., None, :] - w[..., :, None], f.max(f.abs(w), -1, True)[..., None]
     distance = f.abs(gap)
     nearest = f.min(f.where(f.greater(distance, rounding(gap) * scale), distance, scale), -2, True)
-    return inverse_of(gap, scale, between * share, size, scale / f.minimum(nearest, f.mT(nearest)))
+    blur = f.ratio(scale, f.minimum(nearest, f.mT(nearest)))  # 0 where all are 0
+    return inverse_of(gap, scale, between * share, size, blur)
 
 
 def inverse_values(s, d, m, sent):
