@@ -146,3 +146,14 @@ def test_a_change_of_what_is_read_changes_the_next_call(name, route, gradient, m
     numbers = lambda calls: [float(call[0] if gradient else call) for call in calls]
     assert len({*numbers(before)}) == 1 == len({*numbers(after)})
     assert numbers(before)[0] != numbers(after)[0]  # the case changes something
+
+
+def test_an_attribute_that_a_module_had_answered_for_is_read_once_it_is_there():
+    module, answers = types.ModuleType("module"), [1.0]
+    module.__getattr__ = lambda name: answers[0]
+    fast = jit(lambda x: x * module.q, engine="numpy")
+    assert [fast(2.0), fast(2.0)] == [2.0, 2.0]
+    answers[0] = 3.0
+    assert [fast(2.0), fast(2.0)] == [6.0, 6.0]
+    module.q = 8.0
+    assert fast(2.0) == 16.0

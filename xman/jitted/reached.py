@@ -200,8 +200,9 @@ class Reach:
         scope = kinds.scope_of(x)
         if x is sys and "modules" in self.attributes:
             raise Impure("it can read sys.modules; import the module by its name")
-        names = self.named_in(scope)
         of_user = not foreign(kinds.file_of(x))
+        answers = of_user and "__getattr__" in scope  # for what is not there yet
+        names = self.attributes if answers else self.named_in(scope)
         if of_user:
             self.add(x, kinds.type_of, words)
         self.look_up(scope, names | {"__getattr__"} if of_user else names, x.__name__, words)
