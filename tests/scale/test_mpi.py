@@ -221,7 +221,8 @@ def test_a_worker_that_is_stopped_before_mpi_has_begun_ends_the_job_and_one_that
     jobs = {word: started("-c", LATE, word) for word in ("stopped", "late")}
     said = jobs["stopped"].communicate(timeout=60)
     assert "xman: MPI has not begun for 4 s: a worker is missing, or was stopped" in said[1] and jobs["stopped"].returncode
-    assert jobs["late"].communicate(timeout=60)[0].split() == ["4", "4"] and not jobs["late"].returncode
+    said = jobs["late"].communicate(timeout=60)[0]  # mpiexec may hand on a number of each before the ends of lines
+    assert "".join(said.split()) == "44" and not jobs["late"].returncode
 
 
 RANDOM = """
